@@ -333,7 +333,7 @@ def test_methods_are_ranked_on_a_target_of_numbers(small, results, tmp_path, cap
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
     assert not page.problems
     assert "Unexplained variance (%)" in page.text
-    assert "Unexplained variance beside all features" in page.text
+    assert "Unexplained variance minus that of all features" in page.text
     assert "alanced error" not in page.text
     assert main([*command, "--against", "chi2"]) == 2
     assert "rank: chi-squared: this method needs classes, but the target is numeric" in capsys.readouterr().err
@@ -428,7 +428,7 @@ def test_more_rows_than_methods_end_on_are_refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("message", "target", "settings"),
     [
-        (r"expected at least \d rows of each class, .* got 1 of class 'a' in own; leave them", ["a"] + ["b"] * 59, []),
+        (r"expected at least \d rows of each class, .* got 1 of class 'a' in own; remove them", ["a"] + ["b"] * 59, []),
         (r"expected at least \d groups of rows, .* got 2 in own; compare", ["a", "b"] * 30, ["dataset.groups=c0"]),
     ],
 )
