@@ -51,8 +51,8 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         Seed that shuffles the order of the features; None keeps the order of the files. In a config:
         `+dataset.shuffle_columns=0`.
     sample_rows, sample_classes : int, default=None
-        Numbers of rows, drawn with the same share of each class, and of classes, the largest ones;
-        None means all. In a config: `+dataset.sample_rows=500`.
+        Number of rows to draw, with the same share of each class, and number of classes to keep,
+        the largest ones; None means all. In a config: `+dataset.sample_rows=500`.
     sample_seed : int, default=0
         Seed of the draw of rows.
     min_class_size : int, default=None
