@@ -318,7 +318,7 @@ def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
     for line in texts(path).to_dict("records"):
         number = count_text(int(line["run"]), int(line["universes"]))
         rows.append([f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]])
-    header = ["claim", "universes", "by default", "share of each verdict", "smallest change that changes the verdict"]
+    header = ["claim", "universes", "by default", "share of each verdict", "smallest change with another verdict"]
     return table_lines(header, rows), [path]
 
 
