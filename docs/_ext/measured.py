@@ -101,7 +101,7 @@ def claims_of(theorem: type[Theorem]) -> list[Claim]:
 
 
 def claim_lines(chosen: list[Claim]) -> list[str]:
-    """Return a table of claims with the results of the reference run, below the number of claims with each verdict."""
+    """Return the number of claims with each verdict, and a table of the claims with results of the reference run."""
     rows = []
     for claim in chosen:
         line = verdicts()[claim.id]
@@ -375,7 +375,7 @@ FAMILIES = {
 """Words for the families of methods, which are compared with all features."""
 
 SHARES = {"better": "lower", "within": "within a point", "worse": "higher"}
-"""Probabilities of an answer, in words about the error."""
+"""Words for the error that stand for the probabilities of an answer in tables."""
 
 
 def answer_lines(task: str) -> tuple[list[str], list[Path]]:
