@@ -297,7 +297,7 @@ def test_times_that_are_measured_side_by_side_are_said_to_be():
     assert executor_note(compose_artefact("wang2018/ofs-figure1", ["executor=loky"])) == ""
     note = executor_note(compose_artefact("wang2018/ofs-table3", ["executor=loky"]))
     assert note.startswith("wang2018/ofs-table3: expected executor=serial, because it measures times")
-    assert "got loky; parallel trials take longer: leave out executor=..." in note
+    assert "got loky; parallel trials take longer: omit executor=..." in note
 
 
 def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
@@ -315,7 +315,7 @@ def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
 
 def test_a_script_that_shows_the_error_refuses_cells_judged_by_another_measure(tmp_path, capsys):
     assert main(["reproduce", "paul2016/table1", "protocol.scoring=accuracy", f"results={tmp_path / 'r'}"]) == 2
-    assert "table1: expected cells that are judged by the test error (%), which its script expects, got" in (
+    assert "table1: expected cells measured by the test error (%), as its script requires, got" in (
         said := capsys.readouterr().err
     )
     assert "got accuracy; leave out protocol.scoring" in said

@@ -280,7 +280,7 @@ def test_columns_that_an_older_file_lacks_are_not_compared(one_cell, results):
         ({"protocol": {"split": "kfold"}}, "not accepted now: ValueError: protocol: expected certify, n_sp"),
         ({"selector": [1, 2]}, "not accepted now: AttributeError"),
         ({"note": "more"}, "not accepted now: TypeError"),
-        ({"fold": 3}, "the config does not have such a trial: its fold or draw is beyond its numbers"),
+        ({"fold": 3}, "the config has no such trial: its fold or draw is out of range"),
     ],
     ids=repr,
 )
@@ -372,10 +372,10 @@ def test_number_of_drawn_trials(blank, options, n_drawn):
     [
         ({"fraction": 0.0}, r"expected a fraction above 0 and up to 1, got 0\.0; use --fraction 0\.01"),
         ({"fraction": float("nan")}, "expected a fraction above 0 and up to 1, got nan"),
-        ({"limit": 0}, "expected a limit of at least 1 trial, got 0; leave --limit out"),
-        ({"seed": -1}, "expected a seed of at least 0, got -1; leave --seed out"),
+        ({"limit": 0}, "expected a limit of at least 1 trial, got 0; omit --limit"),
+        ({"seed": -1}, "expected a seed of at least 0, got -1; omit --seed"),
         ({"cell": "aaaa"}, "expected the first 8 or more hex digits of a cell, got 'aaaa'; copy them"),
-        ({"cell": "aaaaaaaa"}, f"expected one cell .* got 2, such as {CELLS[0]} and {CELLS[1]}; add digits"),
+        ({"cell": "aaaaaaaa"}, f"expected one cell .* got 2, such as {CELLS[0]} and {CELLS[1]}; give more digits"),
         ({"cell": "cccccccc"}, "no stored cell begins with cccccccc"),
     ],
     ids=str,
@@ -419,7 +419,7 @@ def test_identical_trials(command, results):
     assert re.search(r"identical +│ 2 ", out)
     assert re.search(r"different +│ 0 ", out)
     assert "2 of 2 were stored by these versions on this kind of machine" in out
-    assert "of another kind" not in out
+    assert "another environment" not in out
     assert re.search(r"written: \S+audits/\d{8}T\d{6}\.\d{6}Z-4\.json$", out, re.MULTILINE)
     assert files_of(results / "store") == before
     [run] = read_audits(results)
@@ -471,7 +471,7 @@ def test_an_interrupt_keeps_what_was_compared(command, results, monkeypatch, rea
     assert status == expected
     assert str(reason) in error
     assert "interrupted: 2 of 3 drawn trials were compared, see " in error
-    assert "--seed 3 draws the same again" in error
+    assert "--seed 3 draws the same trials again" in error
     [run] = read_audits(results)
     assert run.interrupted
     assert run.n_drawn == 3

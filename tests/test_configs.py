@@ -177,7 +177,7 @@ def test_a_setting_of_a_model_by_task_is_found_in_its_parts():
             r"unknown setting 'n_sample'; settings of dataset are .*; did you mean dataset\.n_samples\?",
         ),
         (["~selector.nothing"], r"unknown setting 'nothing'; settings of selector are n_f.*; leave it out\."),
-        (["~protocol.draws=4"], "expected the present value, got 5"),
+        (["~protocol.draws=4"], "expected the current value, got 5"),
         (["selector=leverge"], "did you mean 'leverage'"),
         (["selector={a: 1}"], "expected selector=NAME, a file of conf/"),
         (["+selector=bss"], "expected selector=NAME, a file of conf/"),
@@ -266,9 +266,9 @@ def test_all_data_sets_of_a_collection_or_some():
         (
             TABLE1,
             ["dataset.n_relevant=30"],
-            r"expected settings that some entry takes.*sets dataset\.n_relevant itself",
+            r"expected settings that some entry uses.*sets dataset\.n_relevant itself",
         ),
-        (TABLE1, ["selector=single_svd"], "expected settings that some entry takes.*sets selector itself"),
+        (TABLE1, ["selector=single_svd"], "expected settings that some entry uses.*sets selector itself"),
         (
             "giesen2013/compression-gap",
             ["artefact.only=[CCAT]", "+artefact.datasets.CCAT.colums=['1']"],

@@ -238,7 +238,7 @@ def test_the_page_on_statements_has_each_with_its_question(measured):
     for entry in read_content(REPO / "experiments/literature/claims.yaml").claims:
         assert entry.notes["asked"] in text
     paragraph = measured.statement_summary("literature")[0][0]
-    assert re.match(r"\d+ statements of \d+ publications .* before they were asked\.", paragraph)
+    assert re.match(r"\d+ statements of \d+ publications .* before they were tested\.", paragraph)
     rows = [line for line in lines if line.startswith("| ") and "Tested:" in line]
     assert all(len(re.split(r"(?<!\\)\|", row)) == 8 for row in rows)
     assert all(path.is_file() for path in files)
@@ -273,7 +273,7 @@ def test_the_table_of_methods_leads_to_the_page_of_each(method_pages):
     assert {name: by_method[name]["target"] for name in targets} == targets
     guarantees = {"strong RRQR": "subset", "BSS": "budget", "leverage": "budget", "leverage, largest": ""}
     assert {name: by_method[name]["guarantee"] for name in guarantees} == guarantees
-    assert by_method["LPSVM"]["what it does"].startswith("Keep the features to which a linear-programming SVM gives")
+    assert by_method["LPSVM"]["what it does"].startswith("Keep the features with non-zero weight in a")
 
 
 def test_the_page_of_a_method_has_its_numbers_of_the_stored_results(method_pages):

@@ -117,7 +117,7 @@ def test_no_spelling_means_two_files():
 def test_what_means_nothing_is_said_with_what_was_probably_meant():
     with pytest.raises(ValueError, match=r"selector: expected one of .*, got 'mrrmr'; did you mean 'mrmr'"):
         compose_config(["selector=mrrmr"])
-    with pytest.raises(ValueError, match=r"model: expected one of .*, got 'qqq'; provsel list says what they are"):
+    with pytest.raises(ValueError, match=r"model: expected one of .*, got 'qqq'; provsel list shows the names"):
         compose_config(["model=qqq"])
 
 

@@ -179,18 +179,14 @@ def test_rows_with_the_key_of_another_row_are_counted_and_compared(stored, folde
     records = TrialStore(stored / "results" / "store").query().to_pylist()
     TrialStore("same/store").append([*records, *[records[0] | {"task_cpu": 9.0}] * 29])
     assert main(["merge", "same", "--results", "new"]) == 0
-    expected = (
-        "same: 29 rows have the key of a row before them: 29 identical, 0 the same to the promised digits, 0 diff"
-    )
+    expected = "same: 29 rows repeat the key of an earlier row: 29 identical, 0 equal to the promised digits, 0 diff"
     assert expected in capsys.readouterr().out
     assert len(TrialStore("new/store").keys()) == len(records)
     errors = [records[0]["error"], 0.75, 0.8]
     TrialStore("other/store").append([records[0] | {"error": error} for error in errors])
     assert main(["merge", "other", "--results", "again", *["--keep-first"] * keep_first]) == (not keep_first)
     out, error = capsys.readouterr()
-    assert (
-        "other: 2 rows have the key of a row before them: 0 identical, 0 the same to the promised digits, 2 diff" in out
-    )
+    assert "other: 2 rows repeat the key of an earlier row: 0 identical, 0 equal to the promised digits, 2 diff" in out
     assert "0.75" in out
     assert ("Kept the first" if keep_first else "nothing was written") in error
     assert [*TrialStore("again/store").query()["error"].to_pylist()] == errors[:1] * keep_first
@@ -209,7 +205,7 @@ def test_conflicts_are_shown_and_nothing_is_written(stored, folder, capsys):
     before = all_of("ours/store")
     assert main(["merge", "theirs", "--results", "ours", "--output", "conflicts.csv"]) == 1
     out, error = capsys.readouterr()
-    assert f"theirs: 0 new trials; known: {n - 2} identical, 0 the same to the promised digits, 2 different" in out
+    assert f"theirs: 0 new trials; known: {n - 2} identical, 0 equal to the promised digits, 2 different" in out
     assert "0.75" in out
     assert "got 2 that are different; nothing was written" in error
     conflicts = pd.read_csv("conflicts.csv")

@@ -43,7 +43,7 @@ def test_those_that_are_there_are_named(nothing_here):
     folder = nothing_here / "data" / "techtc100" / "tokens"
     folder.mkdir(parents=True)
     (folder / f"{SETS[1]}.txt.xz").write_bytes(b"whatever it is: this is about being there")
-    with pytest.raises(MissingDataError, match=rf"1 of 2 .*choose present ones: dataset\.set=\[{SETS[1]}\]\."):
+    with pytest.raises(MissingDataError, match=rf"1 of 2 .*choose available ones: dataset\.set=\[{SETS[1]}\]\."):
         check_data(make_tasks(map(techtc, SETS)), {"name": "serial"})
 
 

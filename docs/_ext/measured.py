@@ -29,6 +29,8 @@ from provlab.bench.panel_answers import (
     SHAPED,
     SHAPES,
     TOLD_SIZE,
+    medians,
+    n_different,
     stored_answers,
 )
 from provlab.bench.panel_pages import VERDICTS as PAIR_VERDICTS
@@ -403,8 +405,8 @@ def _family_lines(answers: pd.DataFrame, board: pd.DataFrame) -> list[str]:
         methods = of_family["method"].unique()
         cells = [words, str(len(methods))]
         for judge in ("linear", "boosting"):
-            medians = 100 * of_family.loc[of_family["judge"] == judge, ["better", "worse"]].median()
-            cells += [f"{value:.0f}" for value in medians]
+            of_judge = of_family[of_family["judge"] == judge]
+            cells += [f"{100 * value:.0f}" for value in medians(of_judge)[["better", "worse"]]]
         own = board.reindex(methods)
         rows.append([*cells, f"{own['stability'].median():.2f}", f"{own['seconds'].median():.3f}"])
     heads = [f"{judge}: {word}, %" for judge in ("linear", "boosted trees") for word in ("lower", "higher")]
@@ -421,13 +423,13 @@ def _random_lines(answers: pd.DataFrame) -> list[str]:
     heads = ["new data set of", "sources", *(f"{word}, %" for word in SHARES.values()), "most likely lower"]
     head = (
         f"Methods that approximate X compared with {TOLD_SIZE} random features, with a {SHAPED} model: medians over "
-        f"{answers['method'].nunique()} methods."
+        f"{n_different(answers)}."
     )
     return [head, "", *table_lines(heads, rows)]
 
 
 def _percents(answers: pd.DataFrame) -> list[str]:
-    return [f"{100 * answers[name].median():.0f}" for name in SHARES]
+    return [f"{100 * medians(answers)[name]:.0f}" for name in SHARES]
 
 
 PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, and leftovers of killed writers are told apart from files being written."""
+"""Atomic writing of files, and removal of leftovers of killed writers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ABANDONED = 3600.0
-"""Seconds since the last write to a temporary file after which its writer is assumed dead. Neither a process number nor
-a lock would tell: the writer may be on another host that shares the folder. A writer that is still alive finds its file
-gone, and gets FileNotFoundError.
+"""Seconds since the last write to a temporary file after which its writer is assumed dead. A process number or a lock
+would not help, because the writer may be on another host that shares the folder. A writer that is still alive gets a
+FileNotFoundError.
 """
 
 PROBE = 1 << 16
-"""Bytes that `probe` writes: more than a full file system may still fit into an inode or the rest of a block."""
+"""Bytes that `probe` writes, more than a full file system could still store in an inode or a partial block."""
 
 WRITTEN = ".written"
-"""In a folder of `replacing_folder`: the paths of the files that it wrote, one per line."""
+"""File in a folder of `replacing_folder` with the paths of the files that it wrote, one per line."""
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.part")
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF, errno.EISDIR)
@@ -33,7 +33,7 @@ _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF,
 def replacing(target: Path) -> Iterator[Path]:
     """Yield a temporary path beside `target` that replaces it on success and is removed on failure.
 
-    The file and its folder entry are on the disk when the context ends: a file that it replaces may then be removed.
+    The file and its folder entry are on disk when the context ends, so that a file that it replaces may be removed.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def replacing(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
-    """Yield a new, empty folder that replaces `target` on success; on failure the old one stays.
+    """Yield a new, empty folder that replaces `target` on success; on failure the old one is kept.
 
     Parameters
     ----------
@@ -131,10 +131,10 @@ def _name(error: OSError, temporary: Path, target: Path) -> None:
 
 
 def probe(folder: Path) -> float:
-    """Write a small file into a folder, remove it, and return its time: by the clock that stamps the folder's files.
+    """Write a small file into a folder, remove it, and return its time stamp.
 
-    The folder is created if needed. That clock may be a server's, and may be adjusted at any time: file times are
-    comparable with each other, but not with the clock of this host.
+    The folder is created if needed. Its time stamps may come from the clock of a server, which may be adjusted at any
+    time. They are comparable with each other, but not with the clock of this host.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def remove_abandoned(folder: Path, now: float) -> int:
     """
     removed = 0
     for path in folder.glob(".*.part"):
-        with suppress(OSError):  # gone in the meantime, or somebody else's
+        with suppress(OSError):  # removed in the meantime, or owned by another user
             if _TEMPORARY.fullmatch(path.name) and now - path.stat().st_mtime > ABANDONED:
                 path.unlink()
                 removed += 1

@@ -25,7 +25,7 @@ def hardly_classes(y: NDArray[Any]) -> bool:
 
 
 def _are_whole_by_type(y: Any) -> bool:
-    """Return whether y is an array of integers or booleans, which scikit-learn would take a millisecond to check."""
+    """Return whether y is an array of integers or booleans, which takes scikit-learn a millisecond to check."""
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 
@@ -37,14 +37,14 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, i
     """
     if _are_whole_by_type(y):
         return
-    from sklearn.utils.multiclass import type_of_target  # readers of a store do not import scikit-learn
+    from sklearn.utils.multiclass import type_of_target  # slow import, which readers of a store do not need
 
     kind = type_of_target(y)
     if kind in ("binary", "multiclass"):
         if not is_said:
             _check_float_classes(subject, np.asarray(y), advice)
         return
-    if kind != "continuous":  # scikit-learn's words, for an array of objects that are not strings
+    if kind != "continuous":  # scikit-learn's wording for an array of objects that are not strings
         raise ValueError(
             f"{subject}: Unknown label type. Expected classes as strings or numbers, got {y.flat[0]!r:.80} in an array "
             f"of dtype {y.dtype}; convert it."

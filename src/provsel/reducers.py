@@ -1,4 +1,4 @@
-"""Selectors and models of an experiment: ours, or other classes with scikit-learn's API."""
+"""Selectors and models of an experiment, of provsel or of other packages with scikit-learn's API."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from provsel.selectors._base import BaseSelector
 from provsel.training_view import TrainingView
 
 DENSE_VALUES = 2_000_000
-"""Reduced rows with at most this many values are made dense: BLAS then beats sparse products."""
+"""Reduced rows with at most this many values are made dense, because BLAS is then faster than sparse products."""
 
 SAMPLE_ROWS = 16
-"""Rows on which `transform` is compared with the features that a class names."""
+"""Number of rows on which `transform` is compared with the features of a class."""
 
 SCALED = 1e-4
-"""Relative error up to which a column is a multiple of another one."""
+"""Relative error up to which a column counts as a multiple of another."""
 
 
 def is_random(reducer: Any) -> bool:
@@ -36,12 +36,12 @@ def is_random(reducer: Any) -> bool:
 
 
 def is_random_model(model: Any) -> bool:
-    """Return whether fits of a model with different seeds are meant to differ; seeds of solvers do not count."""
+    """Return whether fits of a model with different seeds differ by design; seeds of solvers do not count."""
     return bool(getattr(model, "is_random", False) if is_ours(model) else unseeded(model))
 
 
 def is_ours(estimator: Any) -> bool:
-    """Return whether an estimator itself declares if it draws: provsel's do, and selectors with its base class."""
+    """Return whether an estimator declares if it is random, as provsel's estimators and subclasses do."""
     return isinstance(estimator, BaseSelector) or type(estimator).__module__.split(".")[0] == "provsel"
 
 
@@ -87,7 +87,7 @@ def kept_features(reducer: Any) -> NDArray[np.int64] | None:
 
 
 def check_selection(reducer: Any, X: Matrix) -> None:
-    """Raise if the `transform` of a fitted selector of another library keeps other features than `get_support`.
+    """Raise if `transform` of a fitted selector of another library keeps other features than `get_support`.
 
     A class may scale the columns that it keeps. Columns that it changes otherwise, for instance by centring, are not
     compared.
@@ -101,7 +101,7 @@ def check_selection(reducer: Any, X: Matrix) -> None:
     Raises
     ------
     ValueError
-        Names the class, and the disagreement.
+        If they disagree; the message names the class.
     """
     if type(reducer).__module__.split(".")[0] == "provsel":
         return
@@ -110,7 +110,7 @@ def check_selection(reducer: Any, X: Matrix) -> None:
         return
     name = type(reducer).__name__
     sample = X[np.linspace(0, X.shape[0] - 1, min(SAMPLE_ROWS, X.shape[0]), dtype=np.int64)]
-    with warnings.catch_warnings():  # not of the features: the rows of the trial are transformed as well
+    with warnings.catch_warnings():  # irrelevant here, because the rows of the trial are transformed as well
         warnings.simplefilter("ignore")
         transformed = np.asarray(_dense(reducer.transform(sample)))
     expected = (sample.shape[0], kept.size)
@@ -161,7 +161,7 @@ def _checked_features(reducer: Any, n_features: int) -> NDArray[np.int64] | None
 
 
 def _are_multiples(columns: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which columns are equal or proportional to those at the same places: Cauchy and Schwarz's inequality."""
+    """Return which columns are proportional to those at the same positions, by the Cauchy-Schwarz inequality."""
     with np.errstate(over="ignore", invalid="ignore"):
         products = np.sum(columns * others, axis=0) ** 2
         most = np.sum(columns**2, axis=0) * np.sum(others**2, axis=0)

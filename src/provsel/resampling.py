@@ -51,7 +51,7 @@ def selected_on_samples(
 
 def _samples(X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of each sample: the training rows of folds, or bootstrap samples."""
-    # a value's only row would be in every sample of its stratum
+    # a stratum of a single row would have this row in every sample
     discrete = y is not None and type_of_target(y) in ("binary", "multiclass") and not hardly_classes(y)
     if cv is not None:
         if isinstance(cv, Integral) and not isinstance(cv, bool) and cv < 2:

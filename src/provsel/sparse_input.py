@@ -33,7 +33,7 @@ def canonical(X: Any) -> Any:
     small = max(X.data.size, *X.shape) <= np.iinfo(np.int32).max
     indices, indptr = (part.astype(np.int32, copy=False) if small else part for part in (X.indices, X.indptr))
     # a new object: flags that X remembers, such as sorted indices, may refer to earlier contents of its arrays
-    end = int(indptr[-1])  # behind it is spare room with arbitrary content
+    end = int(indptr[-1])  # the rest is spare room with arbitrary content
     result = type(X)((X.data[:end], indices[:end], indptr), shape=X.shape)
     if not result.has_canonical_format:
         result = result.copy()
@@ -144,7 +144,7 @@ def _lengths(name: str, size: int, longer_name: str, expected: int) -> str | Non
 
 
 def _range(name: str, part: Any, size: int) -> str | None:
-    # as unsigned numbers, negative ones become the largest: one pass instead of two
+    # as unsigned numbers, negative values become the largest, so one pass is enough
     unsigned = part if part.flags.c_contiguous else np.ascontiguousarray(part)
     if not part.size or unsigned.view(f"u{part.itemsize}").max() < min(size, 1 << (8 * part.itemsize - 1)):
         return None

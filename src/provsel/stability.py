@@ -18,10 +18,10 @@ from provsel.values import ValuesWithNaN
 __all__ = ["StabilityReport", "StabilityTest", "stability"]
 
 TOP = 10
-"""Number of features that a printed report names."""
+"""Number of features that a printed report lists."""
 
 FOLD_CORRELATION = 0.4
-"""Correlation of selections of folds, for the interval of their stability:
+"""Correlation of selections of folds, for the interval of their stability, from
 experiments/simulations/stability_intervals.py.
 """
 
@@ -57,8 +57,8 @@ class StabilityTest(NamedTuple):
 class StabilityReport(ValuesWithNaN):
     r"""Stability of feature selection, with an interval, a test and the frequency of each feature.
 
-    Use it beside an error: a selection that changes with every sample of rows cannot be interpreted, however well a
-    model performs with it. With Z, shape (M, d), binary, row i for the i-th selection of k_i features, p_f the
+    Report it together with an error: a selection that changes with every sample of rows cannot be interpreted, however
+    well a model performs with it. With Z, shape (M, d), binary, row i for the i-th selection of k_i features, p_f the
     frequency of feature f, and k the mean of the k_i,
 
         index = 1 - (1/d) sum_f M/(M-1) p_f (1 - p_f) / ((k/d) (1 - k/d)),
@@ -152,7 +152,8 @@ class StabilityReport(ValuesWithNaN):
         Raises
         ------
         ValueError
-            If there is no `get_support`, not as many labels as rows, or fewer than two samples.
+            If there is no `get_support`, the number of labels differs from that of rows, or there are fewer than two
+            samples.
         """
         selections, overlap = selected_on_samples(
             selector, X, y, cv=cv, n_resamples=n_resamples, random_state=random_state
@@ -163,9 +164,9 @@ class StabilityReport(ValuesWithNaN):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the stability, from the least possible index of M selections to 1.
 
-        Its lower end is also at most the stability at which no change would be seen in G selections with a probability
-        of (1 - level) / 2, if changes are rare and affect one feature. Rare changes of the whole selection are not
-        covered: five identical selections say little about them.
+        Its lower end is also at most the stability at which G selections show no change with a probability of (1 -
+        level) / 2, if changes are rare and affect one feature. Rare changes of the whole selection are not covered:
+        five identical selections provide little evidence against them.
 
         Parameters
         ----------
@@ -185,7 +186,7 @@ class StabilityReport(ValuesWithNaN):
         swap = _lost_by_a_swap(float(np.mean(self.frequencies)), len(self.frequencies))
         unseen = -math.log((1 - level) / 2) / (self.degrees_of_freedom + 1)
         low = min(self.index - half, 1 - 2 * unseen * swap)
-        least = min(self.index, -1 / (len(self.sizes) - 1))  # below it by rounding
+        least = min(self.index, -1 / (len(self.sizes) - 1))  # may be below it by rounding
         return max(low, least), min(self.index + half, 1.0)
 
     def compare(self, other: StabilityReport) -> StabilityTest:
@@ -213,12 +214,12 @@ class StabilityReport(ValuesWithNaN):
         Parameters
         ----------
         top : int, default=10
-            At most this many; features that were never selected are left out.
+            Largest number of features; features that were never selected are left out.
 
         Returns
         -------
         list of (int or str, float)
-            Index or, where they have one, name; equally frequent ones by index.
+            Names, or indices if there are no names, with frequencies; ties are sorted by index.
         """
         check_integer("StabilityReport.most_frequent", "top", top, minimum=1)
         share = np.array(self.frequencies)
@@ -257,11 +258,11 @@ def stability(
     feature_names : iterable of str, optional
         Names of the d features, for printing.
     samples : iterable of int or str, optional
-        Sample of the rows that each selection belongs to, if a selector draws more than once on each; by default all
-        samples differ.
+        Sample of the rows to which each selection belongs, if a selector draws several times on a sample; by default
+        all samples differ.
     overlap : float, default=0
-        n_test / n_train of folds, 1/4 for five; 0 for independent samples. For values of at least 1, samples are at
-        most half of the rows, and count as independent.
+        n_test / n_train of folds, 1/4 for five; 0 for independent samples. With values of at least 1, samples contain
+        at most half of the rows, and count as independent.
 
     Returns
     -------
@@ -270,8 +271,8 @@ def stability(
     Raises
     ------
     ValueError
-        For fewer than two selections, another number of samples, a negative overlap, an index that is not a feature,
-        one that is repeated, or selections that are all empty or all complete, which have no stability.
+        If there are fewer than two selections, the number of samples differs, the overlap is negative, an index is not
+        a feature or is repeated, or all selections are empty or complete, so that stability is undefined.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A selector's view of the training rows, with everything derived from them computed once."""
+"""View of the training rows, which computes derived values once."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Cost:
 
 
 class TrainingView:
-    """Rows X and labels y, and lazily their Gram matrix, spectral basis, SVM and support vectors.
+    """Rows X and labels y, with their Gram matrix, spectral basis, SVM and support vectors, computed on demand.
 
-    Use it to fit several selectors on the same rows by `fit_view`, and in `_select` of a selector of your own.
+    Use it to fit several selectors on the same rows by `fit_view`, and in `_select` of your own selector.
 
-    Selectors that are fitted on the same view share the values that they derive from it: a cross-validation fold
-    computes its basis once for all methods and all r. The cost of each shared part is kept. So a method can be charged
-    for the parts that it used, even if another method computed them.
+    Selectors that are fitted on the same view share the values that they derive from it. For example, a
+    cross-validation fold computes its basis once for all methods and all r. The cost of each shared part is stored, so
+    that a method can be charged for the parts that it used, even if another method computed them.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class TrainingView:
         self._costs: dict[str, Cost] = {}
         self._used: set[str] = set()
         self._needs: dict[str, set[str]] = {}  # parts that a part was computed from, directly or not
-        self._spent = Cost()  # sum of the costs: folds of text have hundreds of parts, and each needs it twice
+        self._spent = Cost()  # sum of the costs, which hundreds of parts would recompute
         self._members: list[TrainingView] = []  # parts that are views
 
     @property
@@ -125,9 +125,9 @@ class TrainingView:
         return self.shared("enclosing ball", lambda: minimum_enclosing_ball(self.gram()))
 
     def basis(self, rank: int | None = None, *, center: bool = False) -> SpectralBasis:
-        """Return the right singular vectors of X, those of the `rank` largest singular values only if given.
+        """Return the right singular vectors of X, or only those of the `rank` largest singular values.
 
-        With `center`, those of X minus its column means, which makes a dense copy of X.
+        With `center`, they are those of X minus its column means, which makes a dense copy of X.
         """
 
         def compute() -> SpectralBasis:
@@ -142,9 +142,10 @@ class TrainingView:
         return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y, **metadata))
 
     def on_support_vectors(self, model: BaseEstimator) -> Self:
-        """Return the view of the support vectors of `model` fitted on all columns; models with the same ones share it.
+        """Return the view of the support vectors of `model`, fitted on all columns.
 
-        If the classes can be separated, an SVM has the same support vectors for every C above some value.
+        Models with the same support vectors share it. If the classes are separable, an SVM has the same support vectors
+        for every C above some value.
         """
 
         def compute() -> Any:
@@ -182,7 +183,7 @@ class TrainingView:
 
 
 def described(model: BaseEstimator) -> str:
-    """Return a name that two models share only if they are equal; the models' own names shorten long values.
+    """Return a name that two models share only if they are equal, unlike their `repr`, which shortens long values.
 
     Use it to name a shared part of a view that depends on a model.
 

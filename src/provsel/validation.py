@@ -1,4 +1,4 @@
-"""Shared by all estimators: scikit-learn's checks of X, the arrays of sparse matrices, and the page of a class."""
+"""Common parts of all estimators: scikit-learn's checks of X, checks of sparse arrays, and links to documentation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from provsel.sparse_input import canonical, check_sparse
 FLOATS = [np.float64, np.float32]
 
 MAGNITUDES = 1e-140, 1e140
-"""Largest values of X whose squares, summed over rows or columns, are far from overflow and underflow."""
+"""Range of the largest value of X in which sums of squares are far from overflow and underflow."""
 
 
 def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: bool = True) -> Any:
@@ -68,7 +68,7 @@ class CheckedSelectorMixin(SelectorMixin):
         return super().transform(X)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Put the kept columns, shape (n, k), back in their places; zeros elsewhere."""
+        """Restore the kept columns, shape (n, k), at their original positions, with zeros elsewhere."""
         check_sparse(type(self).__name__, X)
         return super().inverse_transform(X)
 
@@ -80,7 +80,7 @@ class CheckedSelectorMixin(SelectorMixin):
 
 
 class DocumentedMixin:
-    """Tells scikit-learn's HTML display which page describes the class: the `?` in a notebook links to it."""
+    """Tells scikit-learn's HTML display which page describes the class, to which the `?` in a notebook links."""
 
     _doc_link_module = "provsel"
 
@@ -98,7 +98,7 @@ def documentation() -> str:
     """Return the address of the documentation that the installed distribution names, or an empty string."""
     try:
         addresses = metadata("provsel").get_all("Project-URL") or []
-    except PackageNotFoundError:  # the sources alone, on the path
+    except PackageNotFoundError:  # only the sources are on the path
         return ""
     named = dict(entry.split(", ", 1) for entry in addresses)
     return named.get("Documentation", "").rstrip("/")

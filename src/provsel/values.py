@@ -1,4 +1,4 @@
-"""Records are equal if their values are, and a number missing in both makes no difference."""
+"""Equality of records by value, where NaN equals NaN."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 class ValuesWithNaN:
-    """Base of dataclasses with numbers that can be NaN; these use `eq=False`, or they would get an `==` of their own.
+    """Base of dataclasses with numbers that can be NaN; these use `eq=False` to keep its `==`.
 
-    The `==` of a dataclass treats two NaN as equal if they are one object, before Python 3.13, and never since then.
+    The generated `==` of a dataclass treats NaN as equal only for the same object before Python 3.13, and never since.
     """
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class ValuesWithNaN:
 
 
 _NAN = object()
-"""Replaces every NaN: equal to itself, with a single hash, while floats with that value have different hashes."""
+"""Replaces every NaN, because it is equal to itself and has one hash, unlike NaN."""
 
 
 def _comparable(value: Any) -> Any:

@@ -31,7 +31,7 @@ def said(means, words=ERROR, spread=1.0, **options):
             {"a": 5.0, "b": 5.1, "c": 30.0},
             {},
             ["a has the least error: 5.0 % (95 % interval ", "1 of 2 other methods cannot be told apart",
-             "Worse than it: c.", "would be seen nine times in ten"],
+             "Worse than the best: c.", "would be detected with probability 0.9"],
             ["all features"],
         ),
         (
@@ -50,7 +50,7 @@ def said(means, words=ERROR, spread=1.0, **options):
         (
             {"a": 5.0, "b": 5.1, "c": 30.0, "all": 5.2},
             {"all_name": "all"},
-            ["; all features: 5.2 % (", "Worse than it, and than all features: c."],
+            ["; all features: 5.2 % (", "Worse than the best and than all features: c."],
             ["Better than"],
         ),
         (
@@ -70,7 +70,7 @@ def said(means, words=ERROR, spread=1.0, **options):
             {"all_name": "all"},
             ["a: 5.0 % error (95 % interval ",
              "These data cannot tell it apart from all features (difference -0.2, 95 % interval"],
-            ["best", "nine times"],
+            ["best", "probability 0.9"],
         ),
         ({"a": 25.0, "all": 5.2}, {"all_name": "all"}, ["It is worse than all features (difference +19.8"], []),
         ({"a": 5.0, "all": 25.2}, {"all_name": "all"}, ["It is better than all features (difference -20.2"], []),
@@ -88,7 +88,7 @@ def test_more_is_better_of_scores():
     text = said({"a": 0.9, "b": 0.5, "all": 0.91}, AUC, spread=0.01, all_name="all")
     assert "a has the largest roc_auc: 0.900" in text
     assert "a is better than the other method" in text
-    assert "Worse than it, and than all features: b." in text
+    assert "Worse than the best and than all features: b." in text
 
 
 @pytest.mark.parametrize("means", [{}, {"a": 5.0}, {"all": 5.0}])
@@ -105,8 +105,8 @@ def test_of_one_fold_there_is_nothing_to_tell():
 
 def test_many_methods_are_counted_and_names_with_commas_are_kept_apart():
     many = said({"a": 5.0, **{f"m{k}": 40.0 for k in range(9)}})
-    assert "a is better than each of 9 other methods. Worse than it: 9 methods." in many
-    assert "Worse than it: b, largest; c and d." in said({"a": 5.0, "b, largest": 40.0, "c": 41.0, "d": 42.0})
+    assert "a is better than each of 9 other methods. Worse than the best: 9 methods." in many
+    assert "Worse than the best: b, largest; c and d." in said({"a": 5.0, "b, largest": 40.0, "c": 41.0, "d": 42.0})
 
 
 def test_two_folds_without_spread_show_no_difference():
@@ -118,7 +118,7 @@ def test_two_folds_without_spread_show_no_difference():
 def test_several_data_sets_are_counted():
     clear, close = folds_of({"a": 5.0, "b": 30.0, "c": 31.0}), folds_of({"a": 5.1, "b": 5.0, "c": 40.0})
     [text] = of_datasets({"one": clear, "two": close}, ERROR)
-    assert text.startswith("Best, or not told apart from the best, of 2 data sets: a on 2, b on 1. A difference of ")
+    assert text.startswith("Best or tied with the best, out of 2 data sets: a on 2, b on 1. A difference of ")
     assert of_datasets({"one": folds_of({"a": 1.0})}, ERROR) == []
 
 
@@ -142,8 +142,8 @@ def test_a_selector_stands_beside_all_features_first(verdict, sentence):
     assert (
         "1 of 4 other methods cannot be told apart from it. Worse than it: a. Better than it: b. Within a point" in text
     )
-    assert text.endswith("10 domains show a difference of 8.0 points nine times in ten (median).")
+    assert text.endswith("With 10 domains, a difference of 8.0 points would be detected with probability 0.9 (median).")
 
 
 def test_few_domains_are_said_to_show_nothing():
-    assert standing({"a": "inconclusive"}, np.inf).endswith("10 domains cannot show a difference.")
+    assert standing({"a": "inconclusive"}, np.inf).endswith("10 domains cannot show any difference.")

@@ -14,7 +14,7 @@ from pages_reader import read_pages
 from provlab.bench.boards import BOARDS, RELEASES, release_board
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
-from provlab.bench.panel_answers import SHAPES, stored_answers, write_results
+from provlab.bench.panel_answers import SHAPES, medians, n_different, stored_answers, write_results
 from provlab.bench.panel_computing import compute, in_turn
 from provlab.bench.panel_pages import write_panel
 from provlab.bench.stored_panel import (
@@ -42,9 +42,9 @@ SETS = {name: panel_datasets()[name] for name in ("breast_cancer", "shift")}
 PANEL = Path("results/reference/benchmark")
 
 
-def few_cells(methods, datasets):
-    """Return the cells of three methods by one judge, in the place of the whole plan."""
-    return [entry for entry in panel_cells(METHODS, datasets) if entry.model == "linear"]
+def few_cells(name):
+    """Return the cells of three methods by one judge, instead of the whole plan."""
+    return [entry for entry in panel_cells(METHODS, {name: panel_datasets()[name]}) if entry.model == "linear"]
 
 
 def written(folder, datasets=SETS):
@@ -69,7 +69,7 @@ def folder(computed, tmp_path):
 
 def test_the_frame_is_that_of_the_store(computed):
     store = TrialStore(computed / "results" / "breast-cancer" / "store")
-    cells = few_cells(METHODS, only("breast_cancer"))
+    cells = few_cells("breast_cancer")
     panel = panel_from(store, cells, SETS)
     stored = read_panel(computed / PANEL)
     keys = ["method", "size", "repeat", "fold"]
@@ -118,7 +118,7 @@ def test_overlaps_are_means_over_the_data_sets_of_a_task(computed):
     assert read_overlaps(computed / PANEL, "regression").empty
 
 
-@pytest.mark.parametrize(("value", "said"), [(0.9, "nearly one method: F-test, random."), (0.5, "")])
+@pytest.mark.parametrize(("value", "said"), [(0.9, "nearly the same features: F-test, random."), (0.5, "")])
 def test_the_leaderboard_shows_which_methods_select_the_same(value, said, computed, tmp_path):
     site = Site(tmp_path, tmp_path, (), "2026-12-01T00:00:00+00:00", 1, (), alone=True)
     overlap = pd.DataFrame([[1.0, value], [value, 1.0]], ["F-test", "random"], ["F-test", "random"])
@@ -126,7 +126,7 @@ def test_the_leaderboard_shows_which_methods_select_the_same(value, said, comput
     page = read_pages(tmp_path)[tmp_path / "benchmark" / "index.html"]
     assert not page.problems
     assert "Methods that select the same features" in page.text
-    assert ("nearly one method" in page.text) == bool(said)
+    assert ("nearly the same features" in page.text) == bool(said)
     assert said in page.text
     assert "F-test" in (tmp_path / "benchmark" / "selections.svg").read_text()
 
@@ -135,7 +135,7 @@ def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
     before = files_of(folder / PANEL)
     assert written(folder) == []
     assert files_of(folder / PANEL) == before
-    cells = few_cells(METHODS, only("shift"))
+    cells = few_cells("shift")
     assert is_complete("shift", cells, folder / PANEL)
     path = file_of("shift", folder / PANEL)
     table = pq.read_table(path)
@@ -149,18 +149,20 @@ def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
     assert [*compute(SETS, folder / "results", folder / PANEL, {"name": "serial"}, -1.0, few_cells)] == []
 
 
-def test_domains_take_turns_and_their_smallest_set_is_first():
-    names = in_turn(panel_datasets())
-    assert sorted(names) == sorted(panel_datasets())
-    domains = [panel_datasets()[name].domain for name in names]
-    n_domains = len({*domains})
-    assert len({*domains[:n_domains]}) == n_domains
+def test_each_source_comes_first_with_its_smallest_set():
+    datasets = panel_datasets()
+    names = in_turn(datasets)
+    assert sorted(names) == sorted(datasets)
+    sources = [datasets[name].source for name in names]
+    n_sources = len({*sources})
+    assert len({*sources[:n_sources]}) == n_sources
+    assert names.index("fri_c1_1000_50") > n_sources, "fri_c4_500_50 of the same source is smaller"
 
 
 def test_tables_of_results_are_those_of_the_trials(folder):
     shutil.copy(REPO / PANEL / "_cards.csv", folder / PANEL)
     assert [path.name for path in write_results(folder / PANEL)] == [
-        "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_beside_random.csv", "_permuted.csv",
+        "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_beside_random.csv", "_studies.csv",
     ]  # fmt: skip
     board, compared = (pd.read_csv(folder / PANEL / f"_{name}.csv") for name in ("leaderboard", "against_all"))
     scores = Scores.of(read_panel(folder / PANEL))
@@ -188,7 +190,7 @@ def test_a_released_board_stays_as_it_was(folder, capsys):
     assert line["trials"] == len(read_trials(folder / PANEL))
     with pytest.raises(ValueError, match="expected a date without a release, got 2026-12-01"):
         release_board(folder / PANEL, date(2026, 12, 1))
-    with pytest.raises(ValueError, match="expected trials that no release has, got those of 2026-12-01"):
+    with pytest.raises(ValueError, match="expected trials that no release has, got those of the release 2026-12-01"):
         release_board(folder / PANEL, date(2026, 12, 2))
     path = file_of("shift", folder / PANEL)
     stored = pq.read_table(path)
@@ -230,10 +232,27 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     answers = pd.read_csv(REPO / PANEL / "_answers.csv")
     chosen = answers.query("task == @task and judge == 'linear' and size == @CHOSEN_SIZE")
     chosen = chosen[chosen["place"] == "these domains, each the same"].set_index("method")
-    assert f"probability of {100 * chosen['better'].median():.0f} %" in sentences[0]
-    assert f"medians of {len(chosen)} methods" in sentences[0]
+    one_of_each = [of_group["better"].mean() for _, of_group in chosen.groupby("alike")]
+    assert f"probability {100 * np.median(one_of_each):.0f} %" in sentences[0]
+    assert f"medians of {len(chosen)} methods, {len(one_of_each)} different ones" in sentences[0]
     best = chosen["better"].idxmax()
-    assert sentences[1].startswith(f"Most likely to lower it: {best} ({100 * chosen.at[best, 'better']:.0f} %)")
+    assert sentences[1].startswith(
+        f"The methods most likely to lower it are {best} ({100 * chosen.at[best, 'better']:.0f} %)"
+    )
+
+
+def test_methods_that_select_nearly_the_same_features_count_as_one():
+    answers = pd.read_csv(REPO / PANEL / "_answers.csv")
+    alike = answers.drop_duplicates(["task", "method"]).set_index(["task", "method"])["alike"]
+    assert alike["classification", "strong RRQR"] == alike["classification", "RRQR"] == "RRQR"
+    assert alike["classification", "RFE"] == "RFE"
+    lines = pd.DataFrame({
+        "method": ["A", "B", "C", "D"], "alike": ["A", "A", "C", "D"],
+        "better": [0.0, 0.2, 0.5, 0.9], "within": 0.1, "worse": [0.9, 0.7, 0.4, 0.0],
+    })  # fmt: skip
+    assert medians(lines).to_dict() == pytest.approx({"better": 0.5, "within": 0.1, "worse": 0.4})
+    assert n_different(lines) == "4 methods, 3 different ones"
+    assert n_different(lines[1:]) == "3 methods"
 
 
 def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():
@@ -277,10 +296,10 @@ def test_an_honest_panel_is_the_same_again_and_a_changed_number_is_found(folder,
 def test_what_is_no_file_of_a_panel_is_refused(folder):
     path = file_of("shift", folder / PANEL)
     pq.write_table(pq.read_table(path).drop_columns(["cell"]), path)
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel panel writes"):
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
         read_panel(folder / PANEL)
     path.write_bytes(b"no parquet")
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel panel writes"):
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
         read_panel(folder / PANEL)
 
 

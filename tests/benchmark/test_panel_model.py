@@ -230,7 +230,7 @@ def test_the_detectable_difference_is_that_of_generalised_least_squares():
         ((0.004, 0.001, 0.995), "mRMR is worse than all features by more than 1 point \\(> 99 %\\)"),
         ((0.02, 0.04, 0.94), "mRMR is probably worse than all features by more than 1 point \\(94 %\\)"),
         ((0.05, 0.85, 0.10), "mRMR is probably within 1 point of all features \\(85 %\\)"),
-        ((0.02, 0.40, 0.58), "mRMR is hardly better than all features by more than 1 point; the rest is open"),
+        ((0.02, 0.40, 0.58), "mRMR is unlikely to be better than all features by more than 1 point; the rest is open"),
         ((0.30, 0.20, 0.50), "it is open whether mRMR .* \\(better 30 %, within 20 %, worse 50 %\\)"),
     ],
 )

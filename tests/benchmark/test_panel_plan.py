@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from provlab.bench.judges import BoostingClassifier
 from provlab.bench.methods import PanelMethod, panel_methods
-from provlab.bench.panel import judging, panel_cells, panel_datasets, shape_of
+from provlab.bench.panel import judging, panel_cells, panel_datasets, shape_of, sizes_of_judges
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of, load_from
 from provlab.core.store import TrialStore
@@ -147,7 +147,7 @@ def test_every_domain_and_task_has_enough_sets_and_methods():
 
 def test_data_of_ones_own_have_fewer_judges_and_no_chosen_size():
     dataset = {"interactions": panel_datasets()["interactions"]}
-    cells = panel_cells(F_TEST, dataset, judging().own_data)
+    cells = panel_cells(F_TEST, dataset, sizes_of_judges(judging().own_data))
     assert {planned.model for planned in cells} == {*judging().own_data} < {*judging().judges}
     assert CHOSEN_SIZE not in {planned.size for planned in cells}
 

@@ -212,7 +212,7 @@ def test_a_method_that_is_worse_than_all_columns_is_said_to_be():
     X, y = planted(300, 12, seed=6)
     selected = select(X, y, methods={"last": Recorder(1), "f_test": FTestSelector(1)}, n_features_to_select=2, n_jobs=1)
     assert selected.features == ["x0", "x1"] or selected.features == ["x1", "x0"]
-    assert any("Worse than it, and than all columns: last." in sentence for sentence in selected.answer)
+    assert any("Worse than the best and than all columns: last." in sentence for sentence in selected.answer)
     assert selected.table.loc["last", "to_all_low"] > 0
     assert selected.best == "f_test"
 
@@ -243,7 +243,7 @@ def test_texts_and_copies_are_selected_as_one_column():
     selected = select(table, y, methods="f_test", n_jobs=1)
     assert sorted(selected.features) == ["size", "town"]
     assert "size = length" in selected.answer[0]
-    assert "columns that are equal are one: size = length" in selected.notes
+    assert "equal columns count as one: size = length" in selected.notes
     assert selected.problem.n_columns == 3
 
 
@@ -322,7 +322,7 @@ def test_the_script_selects_the_same():
             {"methods": {"mine": FTestSelector}},
             "expected an unfitted selector with n_features_to_select or k for 'mine'",
         ),
-        ({"n_features_to_select": 9}, "expected a number of features from 1 to 5, the different columns of"),
+        ({"n_features_to_select": 9}, "expected a number of features from 1 to 5, the distinct columns of"),
         (
             {"model": "ridge"},
             "select: model: expected a model that predicts classes, such as libsvm or logistic, got Ridge",
@@ -354,7 +354,7 @@ def test_classes_of_too_few_rows_are_named():
     with pytest.raises(ValueError, match=r"expected at least 4 rows of each class.*got 1 of class 'rare'"):
         select(X, np.where(np.arange(40) == 3, "rare", y), n_jobs=1)
     selected = select(X, np.where(np.arange(40) < 6, "small", y), methods="f_test", n_jobs=1)
-    assert "6 folds, as there are 6 rows of its smallest class" in selected.notes
+    assert "only 6 folds, because there are 6 rows of its smallest class" in selected.notes
 
 
 def test_a_method_that_fails_has_no_numbers_but_a_reason():

@@ -57,7 +57,7 @@ def test_options_say_number_groups_time_and_metric(call, table):
     status, printed, _ = call("select", "flowers.csv", "species", "--methods=f_test", "--time=day", "--jobs=1")
     assert status == 0
     assert printed.startswith("Keep petal")
-    assert "is over 5 folds" in printed
+    assert "is the mean over 5 folds" in printed
 
 
 def test_the_script_of_a_file_runs_and_selects_the_same(call, table, tmp_path):
@@ -111,7 +111,7 @@ def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch
             ["flowers.csv", "species", "--time=dai"],
             "--time: expected a column of the table, got 'dai'; did you mean 'day'?",
         ),
-        (["flowers.csv", "species", "selector=rfe"], "got 'selector=rfe'; methods are named by --methods"),
+        (["flowers.csv", "species", "selector=rfe"], "got 'selector=rfe'; use --methods for methods"),
         (["flowers.csv", "species", "extra"], "expected TABLE TARGET, got 3 words: flowers.csv species extra"),
         (["flowers.csv", "species", "dataset=digits"], "expected a file or dataset=NAME, got both"),
         (["no.csv", "species"], "there is no file"),

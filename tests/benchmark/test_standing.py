@@ -105,7 +105,7 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     assert [line.split("  ")[0] for line in lines] == [*standing_of_mine.leaderboard.index]
     [beside] = [text for text in lines if text.startswith("F-test")]
     assert beside.split()[-2:] == [f"{line['difference']:+.1f}", "inconclusive"]
-    assert note.startswith("loss: to all features")
+    assert note.startswith("loss: difference from all features")
     n_before = len(store.keys())
     again = provlab.rank(RRQRSelector(7), results=results, name="mine", against=["F-test"])
     assert len(TrialStore(results / "store").keys()) == n_before
@@ -114,9 +114,9 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     assert not [page.problems for page in pages.values() if page.problems]
     assert not broken_links(results / "rank" / "mine", pages)
     text = pages[results / "rank" / "mine" / "index.html"].text
-    assert "mine beside each other method" in text
+    assert "mine compared with each other method" in text
     assert "Strongest" in text
-    assert "So few domains cannot show a difference." in text
+    assert "These domains are too few to show a difference." in text
 
 
 def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
@@ -141,7 +141,7 @@ def test_a_class_without_another_name_is_called_by_its_own(small, results, capsy
     said = capsys.readouterr()
     assert "BSSSelector among 3 methods" in said.out
     reason = "ValueError: BSSSelector: expected n_features_to_select to be greater than the rank of X"
-    assert f"BSSSelector failed, and has no number there: {reason}" in said.out
+    assert f"BSSSelector failed and has no results there: {reason}" in said.out
     assert f"rank: BSSSelector failed on breast: {reason}" in said.err
     assert "8 of 8 cells failed" in said.err
 
@@ -171,7 +171,7 @@ def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
     assert ranked.failed
     page = read_pages(results / "rank" / "broken")[results / "rank" / "broken" / "index.html"]
     assert not page.problems
-    assert "broken failed, and has no number there: KeyError: 'half" in page.text
+    assert "broken failed and has no results there: KeyError: 'half" in page.text
     store = TrialStore(results / "store")
     trials = store.query().to_pandas()
     assert (trials["failure"].str.startswith("KeyError")).sum() == 8  # one of each cell, and no more
@@ -183,7 +183,8 @@ def test_a_selector_that_raises_has_no_number_but_a_reason(small, results):
 def test_fewer_features_than_asked_are_said(small, results):
     ranked = provlab.rank(Halves(), results=results, name="halves")
     assert ranked.problems[0] == (
-        "halves selected fewer features than asked: asked 3, selected 1 on average; asked 10, selected 5 on average"
+        "halves selected fewer features than requested: requested 3, selected 1 on average; "
+        "requested 10, selected 5 on average"
     )
     text = read_pages(results / "rank" / "halves")[results / "rank" / "halves" / "index.html"].text
     assert ranked.problems[0] in text
@@ -196,7 +197,7 @@ def test_variants_are_counted_and_said(small, tmp_path):
     assert (ranked.submission.n_variants, ranked.problems) == (1, [])
     ranked = provlab.rank(RRQRSelector(2), results=tmp_path, name="again")
     assert ranked.submission.n_variants == 2
-    assert ranked.problems[0].startswith("2 variants were ranked from this results folder, see rank/variants.csv: ")
+    assert ranked.problems[0].startswith("2 variants were ranked from this results folder, see rank/variants.csv. ")
     listed = pd.read_csv(tmp_path / "rank" / "variants.csv")
     assert listed["name"].tolist() == ["mine 1", "again"]
 
@@ -255,7 +256,7 @@ def test_a_method_that_the_panel_does_not_expect_is_not_added(change, match, exp
 
 def test_what_is_no_exported_method_is_refused(small, tmp_path, capsys):
     stored = file_of("shift", panels.stored_folder())
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file that provsel rank --export wrote"):
+    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel rank --export"):
         submission.read_submission(stored)
     own = submission.Submission("mine", PanelMethod(("selector=any", "selector._target_=__main__.Mine")), 1, small)
     with pytest.raises(ValueError, match=r"expected a file name that ends in \.parquet .* got mine\.csv"):
@@ -332,7 +333,7 @@ def test_methods_are_ranked_on_a_target_of_numbers(small, results, tmp_path, cap
     page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
     assert not page.problems
     assert "Unexplained variance (%)" in page.text
-    assert "Unexplained variance beside all features" in page.text
+    assert "Unexplained variance minus that of all features" in page.text
     assert "alanced error" not in page.text
     assert main([*command, "--against", "chi2"]) == 2
     assert "rank: chi-squared: this method needs classes, but the target is numeric" in capsys.readouterr().err
@@ -419,7 +420,7 @@ def test_more_rows_than_methods_end_on_are_refused(tmp_path, capsys):
     data = written(tmp_path, pd.DataFrame(rows).add_prefix("c").assign(y=["a", "b"] * (MANY_ROWS // 2 + 1)))
     assert main(["rank", *data, f"results={tmp_path}"]) == 2
     said = capsys.readouterr().err
-    assert f"rank: expected at most {MANY_ROWS:,} rows, as methods and judges of the benchmark take minutes" in said
+    assert f"rank: expected at most {MANY_ROWS:,} rows, because more rows can take hours" in said
     assert "+dataset.sample_rows=5000" in said
     assert not (tmp_path / "store").exists()
 
@@ -427,7 +428,7 @@ def test_more_rows_than_methods_end_on_are_refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("message", "target", "settings"),
     [
-        (r"expected at least \d rows of each class, .* got 1 of class 'a' in own; leave them", ["a"] + ["b"] * 59, []),
+        (r"expected at least \d rows of each class, .* got 1 of class 'a' in own; remove them", ["a"] + ["b"] * 59, []),
         (r"expected at least \d groups of rows, .* got 2 in own; compare", ["a", "b"] * 30, ["dataset.groups=c0"]),
     ],
 )

@@ -569,7 +569,7 @@ def test_always_selected(artefacts, words):
     assert both.verdict == CONTRADICTED
     assert both.finding.effect == 25
     assert both.finding.n == 2
-    assert "music in 1 of 2, navy in 0 of 2, unknown is no feature of these data" in both.detail
+    assert "music in 1 of 2, navy in 0 of 2, unknown is not a feature of these data" in both.detail
     stem = always("opera", "unknown")  # what a run cannot select is no evidence against the claim
     assert stem.verdict == NOT_TESTABLE
     assert stem.finding.effect == 50

@@ -102,9 +102,9 @@ def test_what_counts_in_the_headline(write):
             r"margin: expected a margin that the file declares .*\(same\), got "
             r"'wide'",
         ),
-        (changed(parameters={"row": 3}), r"parameters: row: expected a text, got 3; put it in quotes"),
-        (changed(parameters={"columns": "r=30"}), r"columns: expected a list, each a text, got 'r=30'"),
-        (changed(parameters={"columns": ["r=30", 40]}), r"columns: 2: expected a text, got 40"),
+        (changed(parameters={"row": 3}), r"parameters: row: expected a string, got 3; put it in quotes"),
+        (changed(parameters={"columns": "r=30"}), r"columns: expected a list, each a string, got 'r=30'"),
+        (changed(parameters={"columns": ["r=30", 40]}), r"columns: 2: expected a string, got 40"),
         (changed(parameters={"columns": []}), r"columns: the list is empty; name one or more"),
         (changed(parameters={"alpha": True}), r"alpha: expected a number, got True"),
         ({**CLAIM, "parameters": []}, r"parameters: expected a mapping, got \[\]"),

@@ -12,7 +12,7 @@ from scipy.stats import beta, binomtest, spearmanr, ttest_1samp, wilcoxon
 
 from provlab.bench.panel import CARDS, stored_folder
 from provlab.bench.statement_pages import OUTCOMES, summary, write_field
-from provlab.bench.statements import statement_frame
+from provlab.bench.statements import statement_frame, traced
 from provlab.bench.stored_panel import read_panel
 from provlab.cli import main
 from provlab.project.papers import papers
@@ -22,6 +22,7 @@ from provlab.verdicts.claims.schema import read_content
 from provlab.verdicts.claims.table import TableEvidence, judge_table
 from provlab.verdicts.claims.verdicts import judge_files, verdict_frame
 from provlab.verdicts.panel_table import claims_on_panel, panel_table
+from provlab.verdicts.readings.robustness import read_robustness
 from provlab.verdicts.readings.schema import paper_readings
 from provlab.verdicts.readings.universes import Multiverse, judge_on_table
 
@@ -478,6 +479,20 @@ def test_the_page_of_the_report(tmp_path, monkeypatch):
     counts = frame["own"].value_counts()
     assert summary(frame).startswith(f"{len(frame)} statements of 31 publications")
     assert f"{counts['holds']} hold" in summary(frame)
+
+
+def test_each_statement_can_be_traced_to_its_samples_and_readings():
+    """The pages of claims show them; the verdicts are the stored ones."""
+    folder = Path(__file__).parents[2] / "results/reference/literature"
+    verdicts, outcome = traced("literature", folder)
+    stored = pd.read_csv(folder / "verdicts.csv", keep_default_na=False).set_index("id")["verdict"]
+    assert {verdict.claim.id: verdict.verdict for verdict in verdicts} == stored.to_dict()
+    tested = [verdict for verdict in verdicts if verdict.finding.n >= 2]
+    assert len(tested) > 40
+    assert all(any(part.sample for part in [*verdict.parts, *verdict.beside]) for verdict in tested)
+    shares = {entry.claim: entry.shares for entry in outcome.robustness if entry.n_run}
+    for name, entry in read_robustness(folder).items():
+        assert shares[name] == pytest.approx(entry.shares, abs=1e-4)
 
 
 def test_judge_table_takes_the_file_as_anybody_has_it(tmp_path):

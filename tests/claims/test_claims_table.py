@@ -241,7 +241,7 @@ PAIR = {"row": "A", "than": "B"}
         ("m,d,e\n", ROLES, PAIR, r"bench\.csv: there are no results below the column names"),
         ("", ROLES, PAIR, r"bench\.csv: expected UTF-8 text .*No columns to parse"),
         ("m,m,e\nA,B,1\n", ROLES, PAIR, r"bench\.csv: expected each column once, got 'm' twice"),
-        (LONG + '"A', ROLES, PAIR, r"bench\.csv: expected UTF-8 text with cells apart by ',', got .*EOF inside string"),
+        (LONG + '"A', ROLES, PAIR, r"bench\.csv: expected UTF-8 text with cells separated by ',', got .*EOF inside"),
         (LONG, ROLES, {**PAIR, "row": "C"}, r"claims: bench\.dtw: expected a row of bench \(A; B\), got 'C'"),
         (LONG, ROLES, {**PAIR, "columns": ["r=1"]}, r"expected a column of bench \(error\), got 'r=1'"),
         (LONG, ROLES, {**PAIR, "dataset": "four"}, r"expected a data set of bench and columns of that data set"),

@@ -208,7 +208,7 @@ REFUSED = {
     "too many": ({"simulated_relevant": 13}, "expected simulated_relevant of at most 12, .*, got 13. Lower it"),
     "seed of nothing": (
         {"control_seed": 2},
-        "expected noise_columns or simulated_relevant beside control_seed=2, got n",
+        "expected noise_columns or simulated_relevant with control_seed=2, got n",
     ),
 }
 
@@ -222,7 +222,7 @@ def test_bad_controls_are_refused(case):
 
 def test_products_of_one_column_are_refused():
     data = make_dataset(np.arange(6.0)[:, None], [0, 1, 0, 1, 0, 1], ["x"], name="one", source="here")
-    with pytest.raises(ValueError, match="one: expected two columns of numbers beside noise_columns='products', got 1"):
+    with pytest.raises(ValueError, match="one: expected two numeric columns for noise_columns='products', got 1"):
         controlled(data, permute_labels=None, noise_columns="products", simulated_relevant=None, control_seed=0)
 
 

@@ -29,7 +29,7 @@ def test_a_converter_of_a_checkout_is_none_of_the_package(monkeypatch, tmp_path)
     monkeypatch.setattr("provlab.data.download.SCRIPTS", tmp_path)
     with pytest.raises(
         FetchError,
-        match=r"converter data_scripts/rcv1_subsets\.py is not installed; fetch in a "
+        match=r"converter data_scripts/rcv1_subsets\.py is not installed; run the fetch in a "
         r"checkout",
     ):
         converter("rcv1_subsets")

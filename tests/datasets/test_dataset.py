@@ -172,7 +172,7 @@ def test_classes_with_few_rows_are_left_out_with_a_warning():
         ({"sample_rows": 1}, "sample_rows must be an integer of at least 2, got 1"),
         ({"sample_classes": True}, "sample_classes must be an integer of at least 2, got True"),
         ({"sample_rows": 9, "sample_seed": None}, "sample_seed must be an integer of at least 0, got None"),
-        ({"sample_seed": 3}, "expected sample_rows beside sample_seed=3, got none"),
+        ({"sample_seed": 3}, "expected sample_rows with sample_seed=3, got none"),
     ],
 )
 def test_samples_that_cannot_be_are_refused(params, message):

@@ -241,7 +241,7 @@ def test_without_a_network_hosts_are_tried_once_and_the_reason_is_said_once(writ
         "         set/a: no network", "         set/b: no network", "         set/c: no network",
     ]  # fmt: skip
     hosts = [host.removeprefix("http://") for host in closed]
-    reason = rf"there is no network: {hosts[0]}: .*refused\S*; {hosts[1]}: .*refused\S*; try again with one, or put"
+    reason = rf"there is no network: {hosts[0]}: .*refused\S*; {hosts[1]}: .*refused\S*; try again later, or put"
     assert re.match(reason, shown.out.splitlines()[-1])
     assert shown.err.splitlines() == ["download set/a (0.1 MB)"]
     assert server.requests == []
@@ -399,7 +399,7 @@ def test_the_command_says_what_is_there_and_what_is_not(write, server, capsys):
     assert lines[2] == "either  present (1 of 2 files, 0.1 MB); missing but not needed:"
     assert lines[4] == "good    present (1 file, 0.0 MB)"
     assert lines[5] == "many    MISSING (0 of 8 files):"
-    assert lines[-1] == "          and 3 files more"
+    assert lines[-1] == "          and 3 more files"
     assert shown.err.splitlines()[:2] == ["download bad/0 (0.1 MB)", "download bad/1 (0.1 MB)"]
     assert "make set/file.xz" in shown.err
     assert main(["fetch", "good", "either", "digits", "good", "--quiet"]) == 0

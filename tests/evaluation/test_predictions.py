@@ -268,12 +268,12 @@ NAMED = {"class_names": np.array(["Adelie", "Gentoo", "Chinstrap"])}
         ("kfold", [0] * 10 + [1] * 2, {}, r"3 rows of each class, got 2 of class 1; lower protocol.n_splits to 2,"),
         ("kfold", TWO, {"groups": TWO}, r"at least n_splits = 3 groups, got 2; lower .* protocol=leave_one_group_out"),
         ("kfold", TWO, {"groups": TWO * 0}, r"at least n_splits = 3 groups, got 1; leave out dataset.groups"),
-        ("leave_one_group_out", TWO, {}, r"at least two groups .* got none; name their column by dataset.groups"),
+        ("leave_one_group_out", TWO, {}, r"at least two groups .* got none; name their column with dataset.groups"),
         ("leave_one_group_out", TWO, {"groups": TWO * 0}, r"at least two groups .* got one"),
         ("leave_one_group_out", TWO, {"groups": TWO}, r"training rows of each class in fold 0, got none of class 0"),
         ("time_order", THREE, NAMED, r"each class in fold 0, got none of class 'Gentoo'; choose other folds, such as"),
         ("time_order", TWO, {"groups": TWO}, r"each group on one side of fold 0, got 2 .* such as group 0; use "),
-        ("fixed_folds", TWO, {}, r"at least two folds .* got none; name their column by dataset.fold, or use"),
+        ("fixed_folds", TWO, {}, r"at least two folds .* got none; name their column with dataset.fold, or use"),
         ("fixed_folds", TWO, {"folds": TWO * 0}, r"at least two folds .* got 1"),
     ],
 )  # fmt: skip
@@ -302,7 +302,7 @@ def test_a_model_or_scorer_that_is_not_for_the_data_is_refused(task, weights, mo
 
 
 @pytest.mark.parametrize("split", ["streamed", "all_rows"])
-@pytest.mark.parametrize(("task", "got"), [("two classes", "sample_weight"), ("numbers", "a target of numbers")])
+@pytest.mark.parametrize(("task", "got"), [("two classes", "sample_weight"), ("numbers", "a numeric target")])
 def test_weights_and_numbers_are_refused_where_classes_are_counted(split, task, got):
     kmeans = {"_target_": "provsel.models.KMeansClustering"}
     dataset = noisy_data(task, weights=True)
@@ -523,9 +523,7 @@ def test_whole_numbers_of_a_regression_are_numbers_to_every_selector(selector, e
     train, _ = next(splitter("kfold", dataset).split(dataset.X, dataset.y))
     if expected is None:
         name = selector["_target_"].rpartition(".")[2]
-        with pytest.raises(
-            ValueError, match=f"{name}: expected classes, got a target of numbers; choose selector=rfe,"
-        ):
+        with pytest.raises(ValueError, match=f"{name}: expected classes, got a numeric target; choose selector=rfe,"):
             next(trials("kfold", dataset, RIDGE, N_SPLITS, selector=selector))
         return
     [record, *_] = trials("kfold", dataset, RIDGE, N_SPLITS, selector=selector)

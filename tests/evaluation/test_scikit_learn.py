@@ -388,7 +388,7 @@ def test_k_and_the_usual_name_and_both_ways_of_naming_a_function_are_one_method(
         (["protocol=splitter", "protocol.cv._target_=sklearn.model_selection.KFold", "+protocol.cv.folds=3"],
          r"KFold: expected arguments among n_splits, shuffle, random_state, got folds"),
         (["protocol=tenfold", "+protocol.cv={_target_:sklearn.model_selection.KFold}"],
-         r"protocol\.cv: it cannot be set with the split kfold, .*; use protocol=splitter"),
+         r"protocol\.cv: cannot be set with the split kfold, .*; use protocol=splitter"),
         (["selector=select_k_best", "selector.score_func=chi"], r"a function of sklearn\.feature_selection, .*'chi2'"),
         (["selector=any", "selector._target_=sklearn.feature_selection.RFE",
           "+selector.estimator={_target_:sklearn.neighbors.KNeighborsClassifier}"],
@@ -416,9 +416,9 @@ def test_a_selector_of_weights_takes_what_has_some():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        ([(np.arange(30), np.arange(30, 61))], r"cv: fold 0: expected numbers of rows from 0 to 59, got 60"),
-        ([(np.arange(30), np.arange(-3, 0))], r"cv: fold 0: expected numbers of rows from 0 to 59, got -3"),
-        ([(np.arange(30) / 2, np.arange(9))], r"cv: fold 0: expected numbers of rows, got array"),
+        ([(np.arange(30), np.arange(30, 61))], r"cv: fold 0: expected row numbers from 0 to 59, got 60"),
+        ([(np.arange(30), np.arange(-3, 0))], r"cv: fold 0: expected row numbers from 0 to 59, got -3"),
+        ([(np.arange(30) / 2, np.arange(9))], r"cv: fold 0: expected row numbers, got array"),
         ([(np.arange(30), [])], r"expected test rows in fold 0, got none"),
         ([np.arange(30)], r"cv: expected kfold, .* or an iterable of \(training rows, test rows\), got"),
         ([], r"cv: expected kfold, .*, got \[\]"),
@@ -543,5 +543,5 @@ def test_select_and_numbers_as_labels_have_weights_of_classes_too(table):
 
 def test_select_refuses_two_ways_to_say_the_folds(table):
     X, y, _ = table
-    with pytest.raises(ValueError, match=r"select: cv: n_splits and repeats cannot be given together"):
+    with pytest.raises(ValueError, match=r"select: cv: n_splits and repeats cannot be combined"):
         select(X, y, cv=3, n_splits=4)

@@ -50,11 +50,11 @@ OTHER = "protocol=fixed_folds"
     ("columns", "settings", "message"),
     [
         ({"y": RARE}, [], rf"10 rows of each class, got 3 of class 'b'; lower protocol.n_splits to 3, .*{OTHER}"),
-        ({"y": RARE}, [], r"leave out such classes by \+dataset\.min_class_size=10"),
+        ({"y": RARE}, [], r"leave out such classes with \+dataset\.min_class_size=10"),
         ({"y": TWO}, ["protocol=time_order", "protocol.n_splits=60"], "more than n_splits = 60 rows, got 60; lower"),
         ({"y": np.arange(60) / 7}, ["protocol.n_splits=61"], "at least n_splits = 61 rows, got 60; lower"),
-        ({"y": TWO}, ["model=ridge"], "expected a model that predicts classes, as the data have them, got .*Ridge"),
-        ({"y": TWO}, ["protocol=official_split"], "it has no official split; use"),
+        ({"y": TWO}, ["model=ridge"], "expected a model that predicts classes, as in the data, got .*Ridge"),
+        ({"y": TWO}, ["protocol=official_split"], "expected an official split, got none; use"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("executor", ["serial", "loky"])
@@ -149,7 +149,7 @@ def test_the_split_of_a_data_set_is_one_fold_whatever_a_sweep_says_and_a_failure
     assert cell.protocol["n_splits"] == 1
     assert cell.protocol["draws"] == 2
     [(_, _, reason), *_] = run_task(make_tasks([cell])[0]).failures
-    assert "synthetic: it has no official split; use protocol=" in reason
+    assert "synthetic: expected an official split, got none; use protocol=" in reason
 
 
 @pytest.mark.parametrize("regression", [False, True])

@@ -91,7 +91,7 @@ def test_what_goes_wrong_in_the_process_is_the_reason_of_the_failure(program, me
 
 
 def test_streamed_needs_all_features_and_a_linear_model():
-    with pytest.raises(ValueError, match=r"the split streamed trains on the rows .*got UniformSelector and"):
+    with pytest.raises(ValueError, match=r"the split streamed trains on unchanged rows .*got UniformSelector and"):
         cell(selector=UNIFORM)
     with pytest.raises(ValueError, match="got FullDataSelector and supervised"):
         cell(setting="supervised")

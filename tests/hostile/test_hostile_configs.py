@@ -211,10 +211,10 @@ def nested(levels):
     ("value", "message"),
     [
         (nested(200), "expected at most 20 levels"),
-        (float("nan"), "seed: expected a text, a finite number, true, false or null, got nan"),
-        (float("inf"), "seed: expected a text, a finite number"),
-        (b"bytes", "seed: expected a text, a finite number"),
-        (REPO, "seed: expected a text, a finite number"),
+        (float("nan"), "seed: expected a string, a finite number, true, false or null, got nan"),
+        (float("inf"), "seed: expected a string, a finite number"),
+        (b"bytes", "seed: expected a string, a finite number"),
+        (REPO, "seed: expected a string, a finite number"),
         ({1: 2}, "seed: expected strings as keys, got 1"),
         ([0] * 20_000, "expected at most 10000 values, got more"),
     ],
@@ -227,7 +227,7 @@ def test_values_of_other_kinds_are_refused(value, message):
 
 
 ODD = {
-    "no name": (["~dataset.name"], "dataset.name: expected a text, got None"),
+    "no name": (["~dataset.name"], "dataset.name: expected a string, got None"),
     "set of numbers": (["dataset=techtc", "dataset.set=3"], "dataset.set: expected a name, all, or a list of names"),
     "nested set": (["dataset=techtc", "dataset.set=[[a]]"], "dataset.set: expected a name"),
     "no split": (["~protocol.split"], r"protocol\.split: expected one of \('kfold', .*got None"),

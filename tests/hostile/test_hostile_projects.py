@@ -96,7 +96,7 @@ def test_a_file_of_an_executors_name_is_that_executor(name, project):
     (project / "conf" / "executor").mkdir()
     file = project / "conf" / "executor" / f"{name}.yaml"
     file.write_text("name: slurm\njob_script_prologue: [touch canary]\n")
-    with pytest.raises(ValueError, match=rf"{name}\.yaml: name: expected {name}, got 'slurm'; give the file another"):
+    with pytest.raises(ValueError, match=rf"{name}\.yaml: name: expected {name}, got 'slurm'; rename the file"):
         compose_config([f"executor={name}"])
     file.write_text(f"name: {name}\nn_jobs: 3\n")
     assert compose_config([f"executor={name}"])["executor"] == {"name": name, "n_jobs": 3}

@@ -101,8 +101,8 @@ def check_audit_by_a_third_kind(turns):
         assert {"key", "data", "seed", "error", "features"} <= {*columns["column"][is_same]}
         assert 0 < columns["worst"].max() <= 10**-DIGITS
         assert not columns["worst"][columns["column"] == "content"].any()
-    assert out.count("of another kind") == len(names)
-    assert re.search(r"content +│ \d+ +│ \d+ +│ reported only", out)
+    assert out.count("another environment") == len(names)
+    assert re.search(r"content +│ \d+ +│ \d+ +│ only reported", out)
 
 
 def check_audit_by_the_same_kind(alone):

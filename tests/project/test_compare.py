@@ -209,7 +209,7 @@ def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, 
     answer, _, printed = str(comparison).partition("\n\n")
     assert answer.split() == " ".join(comparison.answer).split()
     assert answer.startswith("chi2 has the l")  # least error, largest roc_auc
-    table, _, notes = printed.partition("difference: to chi2, fold by fold")
+    table, _, notes = printed.partition("difference: from chi2, fold by fold")
     header, *lines = table.splitlines()
     assert max(map(len, str(comparison).splitlines())) <= 80
     headline = comparison.headline
@@ -227,7 +227,7 @@ def test_what_decides_is_printed_in_80_columns_and_shown_in_a_notebook(scoring, 
     assert repr(comparison) == str(comparison)
     html = comparison._repr_html_()
     assert all(f"<th>{name}</th>" in html for name in order)
-    assert html.index(comparison.answer[0]) < html.index("<svg") < html.index("difference: to chi2")
+    assert html.index(comparison.answer[0]) < html.index("<svg") < html.index("difference: from chi2")
     assert type(comparison[["p"]]) is pd.DataFrame  # a part of it prints as pandas does
 
 
@@ -290,7 +290,7 @@ def test_pipelines_models_and_other_settings():
     ("changes", "message"),
     [
         ({"cv": "loo"}, "cv: expected kfold, leave_one_group_out, time_order, a number of folds, .*, got .loo"),
-        ({"cv": np.zeros((2, 2))}, "cv: fold 0: expected numbers of rows, got"),
+        ({"cv": np.zeros((2, 2))}, "cv: fold 0: expected row numbers, got"),
         ({"groups": np.zeros(3)}, "expected 150 values in groups, one for each row of X, got 3"),
         ({"groups": [None] * 150}, "groups: expected a value in each row, got 150 without"),
         ({"preparation": 3}, "preparation: expected a name or a transformer, got 3"),
@@ -376,7 +376,7 @@ def test_fewer_features_than_asked_are_said():
     comparison = quietly(X, y, {"few": SelectFewer(n_features_to_select=6), "all": UniformSelector(6)})
     assert comparison[["n_selected", "asked"]].loc["few"].tolist() == [3, 6]
     [page] = Path("results/runs").glob("*/table.md")
-    assert "3 (asked 6)" in page.read_text()
+    assert "3 (requested 6)" in page.read_text()
     assert "asked" not in quietly(X, y, {"all": UniformSelector(6)})
 
 
@@ -412,11 +412,11 @@ def test_an_array_of_texts_is_a_table_of_categories():
 @pytest.mark.parametrize(
     ("missing", "count"),
     [
-        (lambda y: [None, *y[1:]], r"1 without, the first in row 0 from 0"),
-        (lambda y: [*y[:2], float("nan"), *y[3:]], r"1 without, the first in row 2"),
-        (lambda y: pd.Series(y).where(np.arange(150) > 6), r"7 without, the first in row 0 from 0"),
+        (lambda y: [None, *y[1:]], r"1 without one, the first in row 0 from 0"),
+        (lambda y: [*y[:2], float("nan"), *y[3:]], r"1 without one, the first in row 2"),
+        (lambda y: pd.Series(y).where(np.arange(150) > 6), r"7 without one, the first in row 0 from 0"),
         (lambda y: pd.Categorical.from_codes((y == "low") - 1, categories=["low"]), r"75 without"),
-        (lambda y: np.ma.masked_array(y == "low", mask=np.arange(150) < 2), r"2 without, the first in row 0"),
+        (lambda y: np.ma.masked_array(y == "low", mask=np.arange(150) < 2), r"2 without one, the first in row 0"),
         (lambda y: [1, *y[1:]], None),
     ],
 )

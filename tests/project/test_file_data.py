@@ -63,7 +63,7 @@ def chosen(dataset):
     return cell
 
 
-@pytest.mark.filterwarnings("ignore:.*whole numbers that differ in every row, in ring:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*different whole numbers in each row of ring:UserWarning")
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(project, data):
@@ -218,7 +218,7 @@ def test_sizes_follow_the_columns_of_a_table_and_what_must_fail_is_not_started(p
     assert main([*command, "selector=rfe,chi_squared", "selector.n_features_to_select=2,6"]) == 1
     said = capsys.readouterr().err
     assert re.search(
-        r"6 trials were not run: .*expected at most 5, the columns of own, got 6; lower it, or say a share", said
+        r"6 trials were not run: .*expected at most 5, the columns of own, got 6; lower it, or use a share", said
     )
     assert re.search(r"12 trials: 0 were stored, 3 computed in .* 7 failed", said)  # of chi-squared one
     assert compose_config(["selector=rrqr"])["selector"]["n_features_to_select"] == 300  # as keys of papers have it

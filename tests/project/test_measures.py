@@ -158,7 +158,7 @@ def test_bad_measures_are_refused_before_anything_runs(measures, message):
             "Raises",
             "measuring_study.Raises.measure: expected a record of a trial of UniformSelector, got AttributeError: "
             "'UniformSelector' object has no attribute 'nowhere'; a measure is computed for every trial of its "
-            "cells: where it does not apply, ",
+            "cells; if it does not apply, ",
         ),
     ],
 )

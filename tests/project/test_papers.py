@@ -124,7 +124,7 @@ def test_outside_of_a_project_there_are_no_artefacts(tmp_path, monkeypatch, caps
     assert "artefact: expected one of none here, got 'table1'; run it in a project" in capsys.readouterr().err
     for command in (["status"], ["reproduce", "all"], ["report"]):
         assert main(command) == 2
-        assert "artefact: there are none here; run it in a project, a folder with provsel.toml" in (
+        assert "artefact: there are no artefacts here; run it in a project, a folder with provsel.toml" in (
             capsys.readouterr().err
         )
     assert main(["list", "selectors"]) == 0

@@ -91,7 +91,7 @@ def test_a_class_of_ours_of_another_kind_or_room_is_refused_and_not_imported(kin
 def test_what_helps_is_said(project):
     for target, got in (("???", "none"), (None, "none"), ("SelectKBest", "'SelectKBest'")):
         refused(target, rf"got {got}; name a class with its module, such as selector\._target_=my_study\.MyClass")
-    refused("mine.Gap", r"got 'mine\.Gap'; add 'mine' to trust in provsel\.toml if you would run its code")
+    refused("mine.Gap", r"got 'mine\.Gap'; add 'mine' to trust in provsel\.toml if you trust its code")
     refused("provsel.selectors.RRQR", r"name one of provsel\.selectors: .*; did you mean 'provsel\.selectors\.RRQRSel")
     (project / "trusted_study.py").write_text("x = 1\ndef broken(\n")
     refused("trusted_study.Mine", r"got a module with an error: .*never closed \(trusted_study\.py, line 2\)")

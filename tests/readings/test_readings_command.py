@@ -71,7 +71,11 @@ def test_the_reading_that_turns_a_claim_is_found(study, capsys):
     said = plain(capsys.readouterr().out)
     assert "2 depends on the reading" in said
     assert not re.search("[1-9] replicated", said)  # of four readings two give it: the count must not head with it
-    for words in ("replicated by default; 50% replicated", "turned by method", "turned by strictness"):
+    for words in (
+        "replicated by default; 50% replicated",
+        "most often changed by method",
+        "most often changed by strictness",
+    ):
         assert set(words.replace(";", "").split()) <= set(re.findall(r"[\w%]+", said)), words
     verdicts = pd.read_csv("results/verdicts.csv").set_index("id")
     for claim, line in universes.groupby("claim").first().iterrows():
@@ -85,7 +89,7 @@ def test_universes_share_cells_and_the_plan_says_what_is_missing_and_costs(study
     for options, said in (
         ([], f"{planned} trials, {planned} stored, 0 to compute"),
         (["protocol.repeats=3"], r"2 claims, 4 universes each, 8 verdicts.*200 to compute: about [\d.e-]+ CPU hours"),
-        (["--results", "elsewhere"], "nothing like 100 of them is stored, so their cost is not known"),
+        (["--results", "elsewhere"], "no trials similar to 100 of them are stored, so their cost is unknown"),
         (["--claim", "full"], "1 claims"),
     ):
         assert main([*COMMAND, "--plan", *options]) == 0
@@ -122,7 +126,7 @@ def test_packed_trials_are_audited_and_the_reference_tells_what_audits_found(stu
     assert counts == [[100, 100, 99, 1], [100, 100, 100, 0]]
     path.unlink()
     assert main(["audit", "--readings", str(changed)]) == 2
-    assert "expected packed trials that the readings of known2000 ask for, got none" in capsys.readouterr().err
+    assert "expected packed trials that the readings of known2000 need, got none" in capsys.readouterr().err
     assert main(["reference", "--audits", "--results", str(changed)]) == 2
     assert re.search(r"reference: expected runs of provsel audit in .*audits, got none", capsys.readouterr().err)
 
@@ -164,7 +168,7 @@ def test_the_letter_and_the_curves_are_of_the_outcome(project, study, tmp_path):
     letter = plain((study / "letter.md").read_text())
     assert letter.startswith("# To the authors of known2000 ")
     assert "We use provsel, an open-source framework that replicates papers" in letter  # no owner.toml is here
-    asking, _, telling = letter.partition("What became of your claims.")
+    asking, _, telling = letter.partition("Verdicts on your claims.")
     assert re.findall(r"\d\. (.*?) \(We took \*(.*?)\*; 1 verdict depends on it\.\)", asking) == [
         ("What is RFE?", "elimination"), ("How many errors are too many?", "half"),
     ]  # fmt: skip
@@ -198,7 +202,7 @@ def test_the_letter_asks_what_a_place_says_in_the_words_of_its_options(tmp_path,
         "half: []", "half: {words: every second}"))  # fmt: skip
     assert main([*COMMAND, "--letter", "executor=serial"]) == 0
     letter = (tmp_path / "results" / "readings" / "known2000" / "letter.md").read_text()
-    asking = letter.partition("What became of your claims.")[0]
+    asking = letter.partition("Verdicts on your claims.")[0]
     assert re.findall(r"^\d\. .*$", asking, re.M) == ["1. How many errors are too many? (We took *every second*.)"]
 
 
@@ -209,7 +213,7 @@ def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
     made_study(tmp_path, monkeypatch, READINGS + part)
     assert main([*COMMAND, "--plan"]) == 0
     said = capsys.readouterr().err
-    assert "known2000/table: on a part of the data (protocol.n_splits=2): A quick look." in said
+    assert "known2000/table: on part of the data (protocol.n_splits=2): A quick look." in said
     assert "20 trials" in said
     assert main([*COMMAND, "--plan", "--whole"]) == 0
     said = capsys.readouterr().err
@@ -242,7 +246,7 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
     assert best["exact"].iloc[0] == 4
     assert len(table) == 8
     assert table["rank"].is_monotonic_increasing
-    assert "the print tells method=a coin" in plain(capsys.readouterr().out)
+    assert "which identifies method=a coin" in plain(capsys.readouterr().out)
     (study / "print-table.csv").unlink()  # other tests are about a paper that printed nothing
 
 
@@ -348,7 +352,7 @@ def test_the_print_is_compared_with_the_columns_that_a_reading_takes(tmp_path, m
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[selector=uniform]", "[selector.nu=3]", "the row has none of these"),
+        ("[selector=uniform]", "[selector.nu=3]", "the row has no such setting"),
         ("[selector=uniform]", "[selector.n_features_to_select=3]", "each column sets selector.n_features_to_select"),
         ("[selector=uniform]", "[selector.strange]", "expected overrides such as selector.step=0.5"),
         ("elimination: []", "elimination: [selector.step=0.5]", "the default must change nothing"),

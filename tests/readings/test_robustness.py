@@ -112,8 +112,8 @@ def test_a_verdict_counts_where_most_universes_that_decide_agree(tmp_path, share
         assert counted("made2000.other", verdict, {"made2000.claim": claim}) == (
             "one reading" if one_reading else verdict
         )
-    assert under_readings("another", stored) == "not asked"
-    assert under_readings("claim", stored).endswith("; turned by a")
+    assert under_readings("another", stored) == "not tested"
+    assert under_readings("claim", stored).endswith("; most often changed by a")
 
 
 def test_a_claim_with_one_universe_has_one_reading():

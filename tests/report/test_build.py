@@ -100,7 +100,7 @@ def test_a_partial_store_says_how_much_is_there(computed):
     rewrite(computed, lambda table: table.filter(pa.compute.less(table["fold"], 2)))
     index, table = pages(computed, "index.html", "artefacts/table.html")
     assert "partial, 66 %" in index
-    assert "20 of 30 trials are stored. Numbers below are of these." in table
+    assert "20 of 30 trials are stored. The numbers below are from these trials." in table
     assert "partial (2 of 3)" in table
     assert "PARTIAL: 6 of 6" in table
     nearly = ArtefactPage("p/a", "A", "partial", n_stored=999, n_planned=1000)
@@ -116,8 +116,8 @@ def test_a_store_of_an_older_schema(computed):
     traces = [Page(path).text for path in (computed / "report/trace/table").iterdir()]
     assert len(traces) == 6
     for text in traces:
-        assert "some records do not say seed, environment, git_revision: an older version wrote them" in text
-        assert "the records do not say" in text
+        assert "some records lack seed, environment, git_revision, because an older version wrote them" in text
+        assert "not recorded" in text
 
 
 @pytest.mark.parametrize("name", ["error", "n_train", "fold", "split_seed", "cell"])
@@ -126,14 +126,14 @@ def test_records_with_a_missing_field(computed, name):
     table, environment = pages(computed, "artefacts/table.html", "environment.html")
     lost = name in ("cell", "fold")
     assert ("None of 30 trials is stored." in table) == lost
-    assert ("30 records without a key or a cell" in environment) == lost
+    assert ("30 records are ignored because they lack a key" in environment) == lost
 
 
 def test_a_renderer_that_fails_is_said_on_its_page(computed, checkout):
     script = checkout / "table.py"
     script.write_text(script.read_text().replace("lines = ", "1 / 0\n    lines = "))
     [text] = pages(computed, "artefacts/table.html")
-    assert "The table or figure cannot be made from what is stored: ZeroDivisionError: division by zero" in text
+    assert "The table or figure cannot be made from the stored trials: ZeroDivisionError: division by zero" in text
     assert "all 30 planned trials are stored" in text
     assert text.count("BSS r=30") == 1  # numbers need no script
     script.write_text("nonsense")
@@ -180,11 +180,11 @@ def test_paths_stay_out_of_the_report_and_control_characters_are_shown(computed,
 def test_audits_are_shown(computed):
     assert main(["audit", "--fraction", "1", "--limit", "4", "--seed", "3", "executor=serial"]) == 0
     index, environment = pages(computed, "index.html", "environment.html")
-    assert "4 of 30 trials computed again, 4 identical bit for bit" in index
+    assert "4 of 30 trials recomputed, 4 identical bit for bit" in index
     assert "none different" in index
     assert "4 of 30 4 0" in environment
     traces = " ".join(path.read_text() for path in (computed / "report/trace/table").iterdir())
-    assert sum(int(n) for n in re.findall(r"computed again: (\d+) the same bits", traces)) == 4
+    assert sum(int(n) for n in re.findall(r"recomputed: (\d+) identical bit for bit", traces)) == 4
 
 
 def test_explain_prints_the_trace(computed, capsys):

@@ -94,7 +94,7 @@ def test_the_same_sweep_changes_nothing_and_another_one_has_its_own_folder(sweep
     assert len(re.findall(r"│ (RRQR|LeverageScore) +│ (5|10|20) ", shown)) == 6
     assert re.match(r"(RRQR|LeverageScore) with 20 features has the least error: \d", shown)
     assert "told apart from the best (" in " ".join(shown.split())
-    figure = r"table and figure: (results/runs/\S+/figure\.png); pages that name the features: provsel report"
+    figure = r"table and figure: (results/runs/\S+/figure\.png); pages with the selected features: provsel report"
     [path] = re.findall(figure, said.splitlines()[-1])
     assert (sweep_project / path).is_file()
     assert main(["run", "dataset=digits", "selector=rrqr", "selector.n_features_to_select=5", *SWEEP[4:]]) == 0
@@ -156,7 +156,7 @@ DAMAGES = [
     (first(id="../../x"), "id: expected 64 hexadecimal digits, got '../../x'"),
     (first(repeats=0), r"repeats, n_splits, draws: expected 1 to 100000 of each, got \(0, 3, "),
     (first(draws="2"), "draws: expected a whole number, got '2'"),
-    (first(measures=["error; DROP"]), "measures: expected 1 to 100 names of columns"),
+    (first(measures=["error; DROP"]), "measures: expected 1 to 100 column names"),
     (first(method="x" * 301), "method: expected at most 300 characters, got 301"),
     (first(dataset={"path": "/etc/passwd"}), "dataset: expected a name, got"),
     (first(more=1), "got the unknown 'more'"),
@@ -224,7 +224,7 @@ def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, 
     assert main(["report"]) == 0
     page = Page(outside / "results" / "report" / "index.html")
     assert "Replication report" in page.text
-    assert "Runs of your own synthetic: Uniform A run cannot be shown." in page.text
+    assert "Your own runs synthetic: Uniform A run cannot be shown." in page.text
     runs = Page(outside / "results" / "report" / "runs" / "index.html")
     assert page.problems == []
     assert runs.problems == []

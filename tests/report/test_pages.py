@@ -141,7 +141,7 @@ def test_the_same_store_gives_the_same_pages_in_any_number_of_processes(seen, mo
 
 def test_numbers_stand_beside_the_printed_ones_and_lead_to_their_traces(seen, frame):
     raw = (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
-    assert 'Why it differs from the print: The print rounds. <a href="../papers/seen2020.html#notes">' in raw
+    assert 'Why it differs from the printed values: The print rounds. <a href="../papers/seen2020.html#notes">' in raw
     [_, numbers] = raw.split('id="number-table"')
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", numbers, re.S)
     texts = [re.sub(r"<[^>]*>", "|", row) for row in rows]  # those first that are printed
@@ -219,7 +219,7 @@ def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, f
     stored = {line["key"]: line for line in TrialStore(seen.parent / "store").query().to_pylist()}
     assert len(keys) == 3
     assert all(str(stored[key]["seed"]) in section for key in keys)
-    assert all((stored[key]["git_revision"] or "not known") in text for key in keys)
+    assert all((stored[key]["git_revision"] or "unknown") in text for key in keys)
     done = run_python([*PROVSEL, "run", *shlex.split(command), "executor=serial"], seen.parents[1])
     assert done.returncode == 0, done.stderr
     again = TrialStore("results/again/store").query(columns=["key", "error"]).to_pylist()

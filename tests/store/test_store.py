@@ -139,7 +139,7 @@ def test_a_file_that_was_cut_is_set_aside(one_file, caplog):
             caplog.clear()
             assert reading(store, name, whole[:length]) is None
             assert f"store file {name}: expected a complete Parquet file, got" in caplog.text
-            assert ".damaged, its trials will be run again" in caplog.text
+            assert ".damaged, its trials will be rerun" in caplog.text
     assert reading(store, path, whole) == expected
 
 
@@ -156,7 +156,7 @@ def test_files_of_others_are_set_aside_or_passed_over(store, caplog):
     assert len(theirs.query()) == len(theirs.keys()) == 2
     assert files_of(store.folder) == before
     assert {"page.parquet", "other.parquet", "twice.parquet", "named0.parquet"} <= theirs.passed_over.keys()
-    assert "left where it is, its trials are left out" in caplog.text
+    assert "left in place, its trials are left out" in caplog.text
     assert len(store.keys()) == 2
     assert len(list(store.folder.glob("*.damaged"))) == 9
     assert "a footer that lacks the column cell, names a column twice" in caplog.text
@@ -175,7 +175,7 @@ def test_a_damaged_file_that_cannot_be_renamed_is_passed_over_and_not_merged(sto
 
     monkeypatch.setattr(Path, "rename", refuse)
     assert len(store.keys()) == 6
-    assert "left where it is (Read-only file system), its trials will be run again" in caplog.text
+    assert "left in place (Read-only file system), its trials will be rerun" in caplog.text
     assert store.compact(minimum=0) == 2
     assert path.exists()
 

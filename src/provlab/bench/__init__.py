@@ -1,5 +1,6 @@
-"""Methods beside each other: `select`, `compare`, `rank`, runs of your own data, and the panel of the benchmark.
+"""Comparison of methods: `select`, `compare`, `rank`, runs on your own data, and the panel of the benchmark.
 
-Input: arrays, cells or settings; trials that the store lacks are computed by `provlab.run`. Out go tables:
-`Selected`, `Comparison`, `RunTable`, `Standing` and `OnData`, with their pages by `provlab.report`.
+The input is arrays, cells or settings; `provlab.run` computes trials that the store lacks. The
+output is tables: `Selected`, `Comparison`, `RunTable`, `Standing` and `OnData`, with their pages by
+`provlab.report`.
 """

@@ -15,21 +15,21 @@ from provlab.project.messages import counted_noun, visible_line
 from provlab.verdicts.fold_differences import LEVEL, FoldDifferences
 
 NAMES_SHOWN = 8
-"""Names in a sentence; of more, how many there are."""
+"""Maximum number of names in a sentence; longer lists are replaced by their length."""
 
 MAX_DETECTABLE = 100.0
-"""Points of error: a larger difference there cannot be."""
+"""The largest possible difference of errors, in points."""
 
 INTERVAL = "95 % interval"
 
 WIDTH = 80
-"""Characters of a line of a sentence."""
+"""Line width of the sentences, in characters."""
 
 
 UP_TO_ONE = re.compile(
     "r2|(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard|explained|d2_"
 )
-"""How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
+"""Prefixes of measures whose best value is 1; the best value of scikit-learn's neg_ measures is 0."""
 
 
 class Estimate(NamedTuple):
@@ -42,12 +42,12 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """Numbers of a measure as people read them.
+    """Text forms of the values of a measure.
 
     Attributes
     ----------
     measure : str
-        Its name, such as "error" or "roc_auc".
+        Name of the measure, such as "error" or "roc_auc".
     is_percent : bool
     decimals : int
     sign : float
@@ -60,11 +60,11 @@ class Words:
     sign: float = 1.0
 
     def number(self, value: float) -> str:
-        """Return a value of the measure, empty if there is none."""
+        """Return a value of the measure as text, empty if it is NaN."""
         return "" if math.isnan(value) else f"{value:,.{self.decimals}f}"
 
     def signed(self, value: float) -> str:
-        """Return a difference; a difference that rounds to 0 has no sign."""
+        """Return a difference with its sign; a difference that rounds to 0 is never negative."""
         if math.isnan(value):
             return ""
         return f"{round(value, self.decimals) + 0.0:+,.{self.decimals}f}"
@@ -74,17 +74,17 @@ class Words:
         return f"{self.number(value)} %" if self.is_percent else self.number(value)
 
     def interval(self, low: float, high: float) -> str:
-        """Return both ends."""
+        """Return both ends of an interval, or an empty string if they are NaN."""
         return "" if math.isnan(low) else f"{self.number(low)} to {self.number(high)}"
 
     def estimate(self, estimate: Estimate) -> str:
-        """Return the measure by its name, with its interval."""
+        """Return an estimate with the name of the measure and its interval."""
         value = self.value(estimate.value)
         named = f"{value} {self.measure}" if self.is_percent else f"{self.measure} {value}"
         return f"{named} ({INTERVAL} {self.interval(estimate.low, estimate.high)})"
 
     def short(self, estimate: Estimate) -> str:
-        """Return a value with its interval, in short form after another one."""
+        """Return a value with its interval, without the name of the measure."""
         return f"{self.value(estimate.value)} ({self.interval(estimate.low, estimate.high)})"
 
     def amount(self, difference: float) -> str:
@@ -123,7 +123,7 @@ def is_or_are(names: Sequence[str]) -> str:
 
 
 def wrapped(sentences: Iterable[str]) -> str:
-    """Return sentences as lines of a terminal; names of columns stay whole."""
+    """Return sentences wrapped for a terminal; column names are not broken."""
     text = "\n".join(
         fill(sentence.replace(" %", "\u00a0%"), WIDTH, break_long_words=False, break_on_hyphens=False)
         for sentence in sentences
@@ -135,7 +135,7 @@ def wrapped(sentences: Iterable[str]) -> str:
 
 
 def beside_reference(subject: str, reference: str, verdict: str, difference: str) -> str:
-    """Return whether something is better or worse than a reference, or cannot be told apart from it."""
+    """Return a sentence that compares a subject with a reference."""
     if verdict == "same":
         return f"{subject} has the same error as {reference} within a point ({difference})."
     if verdict in ("better", "worse"):
@@ -149,12 +149,12 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
     Parameters
     ----------
     folds : FoldDifferences
-        Of the methods that select.
+        Values of the methods that select features.
     words : Words
     to_all : DataFrame or None
-        Their differences to all features, see `FoldDifferences.to`; None if these were not run.
+        Their differences from all features, see `FoldDifferences.to`; None if all features were not run.
     of_all : str
-        What all features are called.
+        Name of all features in the sentences.
     """
     sentences = []
     worse: list[str] = []
@@ -169,12 +169,12 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
         worse_than_all = [visible_line(str(name)) for name in to_all.index[shown & is_worse]]
         better_than_all = [visible_line(str(name)) for name in to_all.index[shown & ~is_worse]]
     verdicts = {
-        "Worse than it": worse,
+        "Worse than the best": worse,
         f"Worse than {of_all}": worse_than_all,
         f"Better than {of_all}": better_than_all,
     }
     if worse == worse_than_all:
-        verdicts = {f"Worse than it, and than {of_all}": worse, f"Better than {of_all}": better_than_all}
+        verdicts = {f"Worse than the best and than {of_all}": worse, f"Better than {of_all}": better_than_all}
     for verdict, names in verdicts.items():
         if names:
             sentences.append(f"{verdict}: {joined(names)}.")
@@ -184,12 +184,12 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
     if math.isfinite(detectable):
         median = " (median of the methods)" if folds.values.shape[1] > 2 else ""
         amount = words.amount(detectable)
-        sentences.append(f"A difference of {amount} to the best would be seen nine times in ten{median}.")
+        sentences.append(f"A difference of {amount} from the best would be detected with probability 0.9{median}.")
     return " ".join(sentences)
 
 
 def _beside_best(best: str, n_others: int, n_worse: int) -> str:
-    """Return how many methods cannot be told apart from the best one."""
+    """Return a sentence with the number of methods that cannot be told apart from the best."""
     n_alike = n_others - n_worse
     if not n_alike:
         return f"{best} is better than {'the other method' if n_others == 1 else f'each of {n_others} other methods'}."
@@ -203,19 +203,19 @@ def _beside_best(best: str, n_others: int, n_worse: int) -> str:
 def of_methods(
     folds: FoldDifferences, estimates: pd.DataFrame, words: Words, all_name: str = "", of_all: str = "all features"
 ) -> list[str]:
-    """Return the sentences of a table of methods: the best, the error with all features, and ties.
+    """Return the sentences about a table of methods: the best, the error with all features, and ties.
 
     Parameters
     ----------
     folds : FoldDifferences
         All methods with results, including all features if they were run.
     estimates : DataFrame
-        Index: the methods. value, low and high.
+        Indexed by method, with the columns value, low and high.
     words : Words
     all_name : str, optional
         The method that keeps all features.
     of_all : str
-        The name of all features in a sentence.
+        Name of all features in the sentences.
     """
     has_all = all_name in folds.values
     methods = folds
@@ -244,7 +244,7 @@ def of_methods(
 
 
 def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list[str]:
-    """Return on how many data sets each method is the best, or cannot be told apart from the best."""
+    """Return the number of data sets on which each method is best or tied with the best."""
     counts: dict[str, int] = {}
     detectable = []
     for folds in by_dataset.values():
@@ -259,12 +259,12 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
     most = sorted(counts.items(), key=lambda item: -item[1])
     names = [f"{visible_line(name)} on {count}" for name, count in most[:NAMES_SHOWN]]
     further = f", and {len(most) - NAMES_SHOWN} more on fewer" if len(most) > NAMES_SHOWN else ""
-    text = f"Best, or not told apart from the best, of {len(detectable)} data sets: {', '.join(names)}{further}."
+    text = f"Best or tied with the best, out of {len(detectable)} data sets: {', '.join(names)}{further}."
     seen = [distance for distance in detectable if math.isfinite(distance)]
     if seen:
         text += (
-            f" A difference of {words.amount(sorted(seen)[len(seen) // 2])} to the best of a data set would be "
-            f"seen nine times in ten (median)."
+            f" A difference of {words.amount(sorted(seen)[len(seen) // 2])} from the best on a data set would be "
+            f"detected with probability 0.9 (median)."
         )
     return [text]
 
@@ -276,11 +276,11 @@ def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_d
     ----------
     name : str
     pairs : DataFrame
-        See `provlab.verdicts.panel_pairs.pairs_of`, with a line for `all_name`.
+        See `provlab.verdicts.panel_pairs.pairs_of`, with a row for `all_name`.
     words : Words
     all_name : str
     n_domains : int
-        Unit of comparison: each is one observation.
+        Number of domains; each counts as one observation.
     """
     sentences = []
     others = pairs.drop(index=all_name, errors="ignore")
@@ -299,7 +299,9 @@ def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_d
     detectable = float(pairs["detectable"].median())
     if detectable < MAX_DETECTABLE:
         amount = words.amount(detectable)
-        sentences.append(f"{n_domains} domains show a difference of {amount} nine times in ten (median).")
+        sentences.append(
+            f"With {n_domains} domains, a difference of {amount} would be detected with probability 0.9 (median)."
+        )
     else:
-        sentences.append(f"{counted_noun(n_domains, 'domain')} cannot show a difference.")
+        sentences.append(f"{counted_noun(n_domains, 'domain')} cannot show any difference.")
     return sentences

@@ -1,4 +1,4 @@
-"""Dated releases of the leaderboard: they stay as they were, so that a text can cite one."""
+"""Dated releases of the leaderboard, which never change and can therefore be cited."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from provlab.core.tables import write_frame
 from provsel import __version__
 
 BOARDS = "boards"
-"""The folder of released leaderboards, below that of the stored panel."""
+"""Folder of the released leaderboards within the folder of the stored panel."""
 
 RELEASES = "_boards.csv"
-"""A line for each release and task, in the folder of the stored panel."""
+"""File in the folder of the stored panel with one row per release and task."""
 
 COLUMNS = ["date", "version", "task", "data sets", "methods", "trials", "digest"]
-"""Columns of `RELEASES`. digest: SHA-256 of the files of trials, in the order of their names."""
+"""Columns of `RELEASES`; digest is the SHA-256 of the trial files in the order of their names."""
 
 
 def release_board(folder: Path, day: date) -> Path:
-    """Copy the leaderboard of a stored panel under a date, list it among the releases, and return the copy.
+    """Release the leaderboard of a stored panel: copy it under a date, list it, and return the copy.
 
     Raises
     ------
     ValueError
-        If the date has a release already, or a release has the same trials.
+        If a release with this date or with the same trials exists.
     """
     board = folder / BOARDS / f"{day.isoformat()}.csv"
     if board.exists():
@@ -39,8 +39,9 @@ def release_board(folder: Path, day: date) -> Path:
     digest = _digest_of_trials(folder)
     if digest in {*releases["digest"]}:
         raise ValueError(
-            f"reference: expected trials that no release has, got those of "
-            f"{releases.loc[releases['digest'] == digest, 'date'].iloc[0]}; compute data sets by provsel panel first."
+            f"reference: expected trials that no release has, got those of the release "
+            f"{releases.loc[releases['digest'] == digest, 'date'].iloc[0]}; compute further data "
+            f"sets with provsel panel first."
         )
     ranks = pd.read_csv(folder / LEADERBOARD)
     for task, trials in read_panel(folder).groupby("task"):
@@ -54,7 +55,7 @@ def release_board(folder: Path, day: date) -> Path:
 
 
 def _digest_of_trials(folder: Path) -> str:
-    """Return the SHA-256 of the files of trials, in the order of their names."""
+    """Return the SHA-256 of the trial files in the order of their names."""
     hashed = hashlib.sha256()
     for path in sorted(folder.glob("*.parquet")):
         hashed.update(path.read_bytes())

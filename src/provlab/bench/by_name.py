@@ -1,4 +1,4 @@
-"""Selectors and models by the names used in `selector=` and `model=`, for callers in Python."""
+"""Selectors and models for callers in Python, by the names that `selector=` and `model=` accept."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from provlab.project.components import build
 
 
 def selectors_by_name(methods: Any) -> Any:
-    """Return a mapping of names to selectors; names refer to files of conf/selector, other values are unchanged.
+    """Return a mapping of names to selectors.
 
-    Each selector that takes a number of features keeps half of the columns.
+    Strings name files of conf/selector; other values are returned unchanged.
+
+    Selectors found by name keep half of the columns if they take a number of features.
 
     Parameters
     ----------
     methods : mapping, sequence of str, or str
-        Names to selectors or to names; names; or names as "f_test,mrmr".
+        A mapping of titles to selectors or to names, a sequence of names, or names separated by
+        commas, such as "f_test,mrmr".
 
     Raises
     ------
     ValueError
-        If no selector has a name.
+        If a name is unknown.
     """
     if isinstance(methods, str):
         methods = [name.strip() for name in methods.split(",")]
@@ -34,7 +37,7 @@ def selectors_by_name(methods: Any) -> Any:
 
 
 def model_by_name(model: Any) -> Any:
-    """Return the model that a name of conf/model refers to; other values are unchanged."""
+    """Return the model that a name in conf/model refers to; other values are returned unchanged."""
     return _built("model", model)
 
 

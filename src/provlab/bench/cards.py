@@ -1,7 +1,10 @@
-"""A card for each data set of the benchmark: content and difficulty. `provsel reference --cards` writes them.
+"""Cards that describe the content and difficulty of each data set of the benchmark.
 
-Errors are those of a random forest, a linear model, and a tree on the best single column, over five folds of the set's
-own protocol and preparation: balanced errors, or 1 - R^2 for numeric targets.
+`provsel reference --cards` writes them.
+
+The errors are those of a random forest, a linear model, and a tree on the best single column. They
+are measured over five folds, with the protocol and preparation of the data set: balanced errors, or
+1 - R^2 for numeric targets.
 """
 
 from __future__ import annotations
@@ -35,11 +38,12 @@ from provlab.run.preparation import prepared_rows, varying_columns
 N_FOLDS = 5
 N_TREES = 100
 MAX_COLUMNS_ALONE = 30
-"""Columns that are tried alone: those with the largest F in the first fold. The best is chosen by the rows that it is
-tested on: its error is a little too low where columns are many."""
+"""Number of columns that are tried alone: those with the largest F in the first fold. The best is chosen on the rows
+that it is tested on, so its error is slightly too low if there are many columns."""
 
 CEILING, CHANCE = 0.03, 0.9
-"""Errors below, and shares of the error of guessing above, at which a set carries no verdict on errors."""
+"""Data sets get no verdict on errors if the error is below the first number, or if the ratio of the error to that of
+guessing is above the second."""
 
 
 class Rows(NamedTuple):
@@ -53,12 +57,14 @@ class Rows(NamedTuple):
 
 
 def write_cards(datasets: Mapping[str, PanelDataset], folder: Path) -> Iterator[str]:
-    """Write a card for each data set, and yield the new names; cards of unchanged data stay.
+    """Write a card for each data set, and yield the names of the new ones; cards of unchanged data are kept.
 
-    Columns are those of `description`, and: task, folds, see `datasets.yaml`; prepared, columns that are left in the
-    fold with the fewest; repeated, rows that equal an earlier one, which are left out; constant, columns of one value;
-    missing, share of the values; texts, columns of categories; groups, their number; error_forest, error_linear and
-    error_column; column, the best one; guessing, the error of the most frequent class or the mean; state, see
+    A card has the columns of `description` and the following: task and folds, see `datasets.yaml`;
+    prepared, the smallest number of columns after the preparation over the folds; repeated, the
+    number of rows that equal an earlier row, which are left out; constant, the number of constant
+    columns; missing, the share of missing values; texts, the number of categorical columns; groups,
+    the number of groups; error_forest, error_linear and error_column; column, the best single
+    column; guessing, the error of predicting the most frequent class or the mean; and state, see
     `state_of`. A data set whose files are missing gets no card.
     """
     path = folder / CARDS
@@ -85,7 +91,8 @@ def _write(datasets: Mapping[str, PanelDataset], cards: Mapping[str, Any], path:
 def card(name: str, entry: PanelDataset) -> dict[str, Any]:
     """Load a data set and return its card."""
     with warnings.catch_warnings():
-        # of categories that no training row has, of classes with fewer rows than inner folds, and of steps of a solver
+        # warnings about categories that no training row has, classes smaller than the number of
+        # inner folds, and solver iterations
         warnings.simplefilter("ignore", UserWarning)
         return _card(name, entry)
 
@@ -124,8 +131,9 @@ def _card(name: str, entry: PanelDataset) -> dict[str, Any]:
 def state_of(errors: Mapping[str, float], guessing: float) -> str:
     """Return whether the errors on a data set can distinguish methods.
 
-    "ceiling": almost no error remains; "chance": hardly better than guessing; "one column": one column is as good as
-    all, within a point; else "ok". In the first two states errors support no verdict.
+    The state is "ceiling" if almost no error remains, "chance" if the error is hardly better than
+    guessing, "one column" if one column is as good as all within a point, and otherwise "ok". In
+    the first two states, errors support no verdict.
     """
     least = min(errors["error_forest"], errors["error_linear"])
     if least < CEILING:
@@ -136,7 +144,7 @@ def state_of(errors: Mapping[str, float], guessing: float) -> str:
 
 
 def _n_repeated(dataset: Mapping[str, Any], data: Dataset) -> int:
-    """Return how many rows equal an earlier one, counted before repeated rows were left out."""
+    """Return the number of rows that equal an earlier row, before repeated rows are dropped."""
     if dataset.get("distinct_rows"):
         data = load_from({key: value for key, value in dataset.items() if key not in SAMPLE})
     return data.n_rows - sampled(data, **{**SAMPLE, "distinct_rows": True}).n_rows
@@ -159,7 +167,7 @@ def _error(model: Any, rows: Rows) -> float:
 
 def _forest(data: Dataset, rows: Rows) -> Any:
     if data.is_regression:
-        # of all columns, which is the default, the widest set would take an hour
+        # with all columns at each split, the default, the widest data set would take an hour
         return RandomForestRegressor(N_TREES, max_features=min(1 + rows.train.shape[1] // 3, 300), random_state=0)
     return RandomForestClassifier(N_TREES, class_weight="balanced", min_samples_leaf=2, random_state=0)
 
@@ -172,9 +180,9 @@ def _linear(data: Dataset) -> Any:
 
 
 def _rotated(rows: Rows) -> Rows:
-    """Return the rows in coordinates of the training rows' span, if there are fewer rows than columns.
+    """Return the rows in coordinates of the span of the training rows if there are fewer rows than columns.
 
-    A linear model with a squared penalty predicts the same from these coordinates.
+    A linear model with a squared penalty gives the same predictions in these coordinates.
     """
     n, d = rows.train.shape
     if d <= n:
@@ -193,7 +201,7 @@ def _best_column(data: Dataset, folds: list[Rows]) -> tuple[str, float]:
     strength = np.nan_to_num(score(first.train, first.y)[0], posinf=np.inf)
     errors = {}
     for name in first.names[np.argsort(-strength, kind="stable")[:MAX_COLUMNS_ALONE]]:
-        if all(name in rows.names for rows in folds):  # else it is constant in the training rows of a fold
+        if all(name in rows.names for rows in folds):  # otherwise it is constant in a training fold
             errors[name] = np.mean([_error(_tree(data), _of_column(rows, name)) for rows in folds])
     best = min(errors, key=lambda name: errors[name])
     return str(best), float(errors[best])
@@ -216,12 +224,13 @@ def _of_column(rows: Rows, name: str) -> Rows:
 
 
 def description(name: str, entry: PanelDataset, data: Dataset) -> dict[str, Any]:
-    """Return the columns read from a data set and its source.
+    """Return the columns of a card that follow from the data set and its source.
 
-    dataset, domain, source, as the panel has them. rows, columns, classes, of the data. smallest_class, rows of the
-    class with the fewest. nonzero, share of the entries that are not zero. relevant, number of features that the label
-    depends on, 0 where that is not known. licence, homepage, of the source, "" where there is no page. citation, what
-    records of trials say of the data. choose, the overrides. data, identity of all that.
+    They are dataset, domain and source, as in the panel; rows, columns and classes, the size of the
+    data; smallest_class, the number of rows of the smallest class; nonzero, the share of nonzero
+    entries; relevant, the number of features that the label depends on, or 0 if it is unknown;
+    licence and homepage of the source, with "" for a missing homepage; citation, the source stated
+    in the records of trials; choose, the overrides; and data, the identity of the data set.
     """
     cell = base_cell(entry)
     licence, homepage = _licence_of(cell.dataset)
@@ -245,7 +254,7 @@ def description(name: str, entry: PanelDataset, data: Dataset) -> dict[str, Any]
 
 
 def _licence_of(dataset: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the licence and the homepage of a data set's source."""
+    """Return the licence and the homepage of the source of a data set."""
     name = dataset["name"]
     if name == "tables":
         collection = table_entries()[dataset["set"]].collection

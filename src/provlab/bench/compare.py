@@ -1,4 +1,4 @@
-"""Compare selectors on arrays from Python, with the same trials and the same store as experiments."""
+"""Comparison of selectors on arrays from Python, with the same trials and store as experiments."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ SPLITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "leave_one_group_out": ("leave_one_group_out", ()),
     "time_order": ("time_order", ("n_splits",)),
 }
-"""By name of `cv` its protocol, and the numbers that this takes."""
+"""Protocol for each name of `cv`, and the arguments that it takes."""
 
 DIFFERENCE = ["difference", "difference_low", "difference_high", "p"]
-"""Columns of the difference to the first method."""
+"""Columns of the difference from the first method."""
 
 
 class Comparison(pd.DataFrame):
-    """The result of `compare`: a frame with a figure of its errors, or of another measure.
+    """Result of `compare`: a DataFrame that can draw its errors or another measure.
 
     Attributes
     ----------
     features : DataFrame
-        One line for each method and feature that it selected: `method`, and the columns of
+        One row for each method and selected feature, with the column `method` and those of
         `provlab.core.selected.selected_features`.
     folds : tuple of int
-        Repeats, and folds of each.
+        Number of repeats, and number of folds per repeat.
     answer : list of str
         The best method, the methods that tie with it, and the difference that these folds can detect.
     """
@@ -63,17 +63,17 @@ class Comparison(pd.DataFrame):
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
-        return pd.DataFrame  # a part of it is no comparison
+        return pd.DataFrame  # a slice is not a comparison
 
     def __str__(self) -> str:
-        """Return the answer and the table as text: the measure, its interval, the difference to the first, its p."""
+        """Return the answer and the table as text."""
         table = f"{aligned_text(_shown(self))}{wrapped(_notes(self))}"
         return f"{wrapped(self.answer)}\n\n{table}" if self.answer else table
 
     __repr__ = __str__
 
     def draw(self) -> Any:
-        """Return a Matplotlib figure of the compared measure, with 95 % intervals of its mean."""
+        """Return a Matplotlib figure of the compared measure with 95 % intervals of its means."""
         from provlab.report.figures.curves import dots
         from provlab.report.figures.style import ON_A_PAGE
 
@@ -84,18 +84,18 @@ class Comparison(pd.DataFrame):
         return dots(lines, xlabel=self.headline.label, width=ON_A_PAGE)
 
     def _repr_html_(self) -> str:
-        """Return answer, figure and table, for a notebook."""
+        """Return the answer, the figure and the table as HTML for a notebook."""
         return notebook_html(self.answer, self.draw, _shown(self), _notes(self))
 
     def draw_features(self) -> Any:
-        """Return a Matplotlib figure: how often each method selects its most frequent features."""
+        """Return a Matplotlib figure of how often each method selects its most frequent features."""
         from provlab.report.figures.curves import frequency_figure
 
         return frequency_figure(self.features)
 
 
 def _shown(comparison: Comparison) -> pd.DataFrame:
-    """Return the printed columns of a comparison as strings, the deciding ones first, with names for 80 columns."""
+    """Return the printed columns of a comparison as strings, with headings that fit into 80 characters."""
     headline = comparison.headline
     signed = "{:+.2f}" if headline.unit else "{:+.4f}"
     low = _texts(comparison["low"], headline.text)
@@ -113,7 +113,7 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
 
 
 def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
-    """Return values as strings, empty if there is none."""
+    """Return values as strings, with empty strings for missing values."""
     texts = pd.Series("", values.index)
     is_known = values.notna()
     texts[is_known] = [visible_line(text_of(value)) for value in values[is_known]]
@@ -126,7 +126,8 @@ def _notes(comparison: Comparison) -> list[str]:
     further = [name for name in comparison.select_dtypes("number") if name not in printed]
     first = visible_line(str(comparison.index[0]))
     lines = [
-        f"difference: to {first}, fold by fold, with p of each method alone. Further columns: {', '.join(further)}.",
+        f"difference: from {first}, fold by fold; p is not adjusted for several methods. "
+        f"Further columns: {', '.join(further)}.",
         f"p: {size_words(*comparison.folds)}.",
     ]
     reasons = comparison["reason"].dropna() if "reason" in comparison else pd.Series(dtype=object)
@@ -161,9 +162,9 @@ def compare(
 ) -> Comparison:
     """Cross-validate a model on the features of each selector, or read the results from the store.
 
-    Folds are the same for all methods; random methods are repeated in each fold. Results are stored trial by trial:
-    repeating a call computes nothing, an interrupted call resumes, and other calls share common trials. `provsel
-    report` shows each comparison, with figures and all features.
+    All methods use the same folds, and random methods are repeated in each fold. Results are stored
+    trial by trial, so a repeated call computes nothing, an interrupted call resumes, and calls
+    share their common trials. `provsel report` shows each comparison with figures and all features.
 
     Parameters
     ----------
@@ -172,68 +173,74 @@ def compare(
     y : array-like of shape (n_samples,)
         Classes, as strings or numbers, or a numeric target.
     methods : mapping, sequence of str or str
-        Name -> unfitted selector or transformer; or names of `provsel list selectors`, which keep half of the columns.
-        The others are compared with the first. Your own classes and functions are identified by the code of their
-        module or script; in a notebook by their own code, so raise `algorithm_version` when a function that they call
-        changes.
+        A mapping of names to unfitted selectors or transformers, or names from `provsel list
+        selectors`, which keep half of the columns. The other methods are compared with the first.
+        Your own classes and functions are identified by the code of their module or script. In a
+        notebook they are identified by their own code only, so increase `algorithm_version` when a
+        function that they call changes.
     model : classifier, regressor or str, optional
-        Trained on what was selected. By default `LibsvmSVM()` for classes, scikit-learn's `LinearSVC(dual=False)` for
-        more than 20,000 rows of them, and its `Ridge()` for numbers.
+        Model trained on the selected features. The default is `LibsvmSVM()` for classes,
+        scikit-learn's `LinearSVC(dual=False)` for classes with more than 20,000 rows, and
+        scikit-learn's `Ridge()` for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
-        The kind of target if y has numbers that may be either, see `provlab.data.loaders.file.load`.
+        Kind of target, if y has numbers that may be either; see `provlab.data.loaders.file.load`.
     preparation : str or transformer, optional
         Transformation of the columns before the selection, fitted on the training rows of each fold: "impute",
         "one_hot", "standardise", "range" or "robust", see `provlab.run.preparation.TablePreparation`, or a scikit-learn
         transformer.
     setting : {"unsupervised", "supervised", "unsupervised_with_center"}, default="unsupervised"
-        Select on all training rows, or on the support vectors of the model on all features.
+        Rows used for selection: all training rows, or the support vectors of the model on all features.
     cv : {"kfold", "leave_one_group_out", "time_order"}, int, splitter, iterable or array, default="kfold"
-        How rows are split: into `n_splits` folds, with classes in equal shares and groups whole; by groups, each tested
-        once; or in their order, with training rows before test rows. A number is the number of folds. A splitter, or an
-        iterable of (training rows, test rows), is used once, as in scikit-learn; a random splitter without
-        `random_state` gets a seed. An array of shape (n_samples,) gives the test fold of each row, or -1 for rows that
+        How rows are split. "kfold" makes `n_splits` stratified folds that keep groups together,
+        "leave_one_group_out" tests each group once, and "time_order" puts training rows before test
+        rows. An integer is the number of folds. A splitter, or an iterable of (training rows, test
+        rows), is used once, as in scikit-learn; a random splitter without `random_state` gets a
+        seed. An array of shape (n_samples,) gives the test fold of each row, or -1 for rows that
         are never tested.
     groups : array-like of shape (n_samples,), optional
-        Rows of one group, such as a patient, are never in training and test rows at once.
+        Group of each row, such as a patient. Rows of a group are never split between training and test rows.
     sample_weight : array-like of shape (n_samples,), optional
-        For models and measures that take weights.
+        Weights for models and measures that accept them.
     scoring : str, callable, sequence of str or mapping, optional
-        Scorers of scikit-learn by name, one of `make_scorer`, a function of (model, X, y), or a mapping of names to
-        these. The first replaces the error, or R^2, in the comparison. X holds the test rows in the form the model
-        takes, and y their labels.
+        Names of scikit-learn scorers, the result of `make_scorer`, a function of (model, X, y), or
+        a mapping of names to these. The first replaces the error, or R^2, in the comparison. X
+        holds the test rows in the form that the model takes, and y their labels.
     n_splits, repeats, draws : int
-        Number of folds; repeats of "kfold" with new folds; draws of a random method in each fold.
+        Number of folds, of repeats of "kfold" with new folds, and of draws of a random method per fold.
     seed : int, default=0
     feature_names : sequence of str, optional
-        By default the columns of a DataFrame, or numbers from 1.
+        Names of the features. The default is the columns of a DataFrame, or numbers from 1.
     name : str, default="data"
         Name of the data in messages and on pages.
     results : path, default="results"
-        Folder of the store and of the data.
+        Folder for the store and the data.
     n_jobs : int, default=1
-        Worker processes. More than one process needs importable classes: of provsel, or of modules that the project
-        trusts.
+        Number of worker processes. More than one process requires classes of provsel, or of modules
+        that the project trusts.
     console : rich.console.Console, optional
-        For progress, by default standard error.
+        Console for progress; by default standard error.
 
     Returns
     -------
     Comparison
-        Index: the names. Columns: the measure (error in percent, r2 or a scorer), its mean over folds; sd; low and
-        high, the 95 % interval of the mean; n_selected; cpu, mean seconds of a selection with what it shares;
-        difference to the first, with its 95 % interval from difference_low to difference_high and its two-sided p, by
-        the corrected t-test and not adjusted for the number of methods, of which the output warns; stability of the
-        selected features, from stability_low to stability_high, its 95 % interval for new rows; trials; and further
-        measures. The attribute `features` names what each method selected, and `draw_features` shows how often.
+        One row per method, indexed by name. The columns are the mean of the measure over folds
+        (error in percent, r2 or a scorer); sd; low and high, the 95 % interval of the mean;
+        n_selected; cpu, the mean CPU seconds of a selection including shared computations;
+        difference from the first method, with its 95 % interval from difference_low to
+        difference_high and its two-sided p; stability of the selected features, with its 95 %
+        interval for new rows from stability_low to stability_high; trials; and further measures.
+        The p-values come from the corrected t-test. They are not adjusted for the number of
+        methods, as the output notes. The attribute `features` lists the selected features of each
+        method, and `draw_features` shows their frequencies.
 
     Raises
     ------
     ValueError
-        For bad data, or if a trial failed; successful trials are stored.
+        If the data are invalid or a trial fails; successful trials are stored.
 
     References
     ----------
-    Nadeau and Bengio (2003), for the test.
+    Nadeau and Bengio (2003) describe the test.
 
     Examples
     --------
@@ -292,7 +299,8 @@ def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
     """Raise unless `methods` is a mapping of names to unfitted estimators."""
     if not isinstance(methods, Mapping) or not methods:
         raise ValueError(
-            f'compare: expected a mapping of names to selectors, got {methods!r:.80}; pass {{"RFE": RFE(...)}}.'
+            f"compare: expected a mapping of names to selectors, got {methods!r:.80}; pass for "
+            f'example {{"RFE": RFE(...)}}.'
         )
     estimators = list(methods.items())
     if model is not None:
@@ -301,14 +309,14 @@ def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
         if not isinstance(estimator, BaseEstimator):
             raise ValueError(
                 f"compare: {name}: expected an instance of an estimator, got {estimator!r:.80}; write "
-                f"it with its arguments, such as RFE(...)."
+                f"it with its arguments, for example RFE(...)."
             )
     if not isinstance(preparation, BaseEstimator | str | None):
         raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
 
 
 def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
-    """Return the protocol for the argument `cv`, and its settings."""
+    """Return the protocol that the argument `cv` means, and its settings."""
     if isinstance(cv, int) and not isinstance(cv, bool):
         cv, n_splits = "kfold", cv
     if isinstance(cv, str) and cv in SPLITS:
@@ -324,7 +332,7 @@ def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
 
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
-    """Write a run, and return a line per method, with the difference to the first, fold by fold."""
+    """Write a run, and return one row per method with its fold-by-fold difference from the first."""
     table = RunTable(run, store)
     table.write(results / RUNS_FOLDER / run.name, formats=())
     lines = table.frame.set_index("method").rename_axis(None)
@@ -346,7 +354,7 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
 
 
 def _differences(table: RunTable, headline: Headline, measured: Sequence[bool]) -> NDArray[np.float64]:
-    """Return the difference of each method to the first, its interval and p; NaN where one of the two failed."""
+    """Return the difference of each method from the first, its interval and p; NaN if either failed."""
     folds = table.folds.set_index("place")
     of_first = folds.loc[[0], headline.column].to_numpy() if measured[0] else np.empty(0)
     differences = np.full((len(measured), len(DIFFERENCE)), np.nan)

@@ -1,6 +1,8 @@
-"""Arrays saved as a file in a folder named by its content, because the SHA-256 of the data file identifies trials.
+"""Arrays saved as a file whose folder is named after its content.
 
-Worker processes, audits and pages of features read the file; the same arrays are written once.
+The SHA-256 of the data file is part of the identity of trials.
+
+Worker processes, audits and feature pages read the file. Equal arrays are written only once.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from provsel.files import replacing
 from provsel.sparse_input import check_sparse
 
 Vectors = dict[str, NDArray[Any]]
-"""The labels as "y", and what else has a value in each row by its role, such as groups."""
+"""The labels under "y", and other vectors with a value per row, such as groups, under their role."""
 
 
 def write_data(
@@ -36,9 +38,9 @@ def write_data(
     name: str,
     subject: str = "compare",
 ) -> dict[str, Any]:
-    """Write data below a folder, and return the settings of `dataset=file` that read them.
+    """Write data to a subfolder, and return the settings of `dataset=file` that read them.
 
-    Numbers become arrays, and a table with text columns becomes a Parquet file.
+    Numbers are written as arrays, and a table with text columns as a Parquet file.
 
     Parameters
     ----------
@@ -48,14 +50,14 @@ def write_data(
         Arrays of shape (n_samples,) by their role.
     folder : path
     name : str
-        Of the file, without suffix.
+        Name of the file, without suffix.
     subject : str
-        Whom messages are about.
+        Name that begins error messages, such as "compare".
 
     Raises
     ------
     ValueError
-        Unless the data are a table with a label in each row.
+        If the data are not a table with a label in each row.
     """
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
@@ -69,7 +71,7 @@ def write_data(
 
 
 def _vectors(subject: str, y: Any, beside: Mapping[str, Any], n_samples: int) -> Vectors:
-    """Return the labels, groups and other columns, after checking that each row has a value."""
+    """Return the labels, groups and other vectors after checking that each row has a value."""
     if np.ndim(y) == 2 and np.shape(y)[1] == 1:
         y = np.ravel(y)
     labels = known_labels(subject, y)
@@ -128,7 +130,7 @@ def _write_arrays(
 
 
 def _write_table(subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, name: str) -> dict[str, Any]:
-    """Write a table with text columns; groups, weights and the like get names that no feature has."""
+    """Write a table with text columns; labels, groups and weights get names that no feature has."""
     longest = "_" * max(len(column) for column in X.columns)
     names = {role: f"{role}{longest}" if role in X else role for role in vectors}
     beside = pd.DataFrame({names[role]: vector for role, vector in vectors.items()})
@@ -149,7 +151,7 @@ def _write_table(subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, 
 
 
 def _path_of(folder: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Path:
-    """Create a folder named by the digest of the arrays, and return the absolute path of their file in it."""
+    """Create a folder named after the digest of the arrays, and return the absolute path of their file."""
     content = {}
     for part, array in arrays.items():
         content[part] = [str(array.dtype), list(array.shape), hashlib.sha256(array.tobytes()).hexdigest()]

@@ -1,4 +1,4 @@
-"""Models that judge selections in the benchmark and that scikit-learn does not have as they are needed."""
+"""Models that judge selections in the benchmark and that scikit-learn lacks in this form."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ __all__ = ["BoostingClassifier"]
 
 
 class BoostingClassifier(HistGradientBoostingClassifier):
-    """scikit-learn's histogram gradient boosting, which takes sparse rows, made dense, and bins them without weights.
+    """scikit-learn's histogram gradient boosting for dense and sparse rows, with unweighted bins.
 
-    With weights, as of balanced classes, scikit-learn computes each border of each bin by itself: twenty columns of 455
-    rows took 1.2 seconds, of which trees took a tenth. The borders here are its own without weights: trees see weights.
+    Sparse rows are made dense. With sample weights, such as those of balanced classes, scikit-learn
+    computes each bin border separately: twenty columns of 455 rows took 1.2 seconds, of which the
+    trees took a tenth. Here the borders are those of scikit-learn without weights, and only the
+    trees use the weights.
     """
 
     algorithm_version = f"2 with scikit-learn {sklearn.__version__}"
@@ -37,7 +39,7 @@ class BoostingClassifier(HistGradientBoostingClassifier):
         return super().predict_proba(self._binned(_dense(X)))
 
     def _binned(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the number of the bin in the place of values, in columns that have borders."""
+        """Return X with values replaced by bin numbers in the columns that have borders."""
         binned = np.array(X, dtype=np.float64, order="F")
         for place, borders in enumerate(self._borders):
             if borders is not None:
@@ -46,7 +48,7 @@ class BoostingClassifier(HistGradientBoostingClassifier):
 
 
 def _borders(column: NDArray[Any], n_bins: int) -> NDArray[np.float64] | None:
-    """Return the borders of bins with as many values each; None where a bin has one value."""
+    """Return the borders of equally filled bins; None if each distinct value has its own bin."""
     if np.unique(column).size <= n_bins:
         return None
     return np.unique(np.percentile(column, np.linspace(0, 100, n_bins + 1)[1:-1], method="averaged_inverted_cdf"))

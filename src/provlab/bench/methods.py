@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from provlab.bench.selectors.versions import installed_version
 from provlab.core.composition import part_config
@@ -27,19 +27,22 @@ class PanelMethod:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the selector. SIZE in them stands for the requested number of features. HALF stands for
-        half of it, the rank of methods that approximate X.
+        Overrides that choose the selector. In them, SIZE stands for the requested number of
+        features and HALF for half of it, the rank of methods that approximate X.
     sizes : {"fixed", "at most", "own"}
-        "at most": fewer if draws repeat or no more are available; "own" methods choose their number themselves.
+        "at most" means fewer features if draws repeat or no more are available; "own" means that
+        the method chooses the number.
     tasks : tuple of {"classification", "regression"}
     multiclass : bool
         Whether labels may have more than two classes.
     most : int, or None
-        Training rows times columns up to which it is run.
+        Largest number of training rows times columns on which the method is run.
     most_columns : int, or None
-        Columns up to which it is defined.
+        Largest number of columns for which the method is defined.
     chosen : bool
-        Whether cross-validation chooses its number of features as well.
+        Whether the method is also run with a number of features chosen by cross-validation.
+    grid : tuple of (str, tuple)
+        Parameters that cross-validation chooses, and their candidate values.
     """
 
     choose: tuple[str, ...]
@@ -49,10 +52,11 @@ class PanelMethod:
     most: int | None = None
     most_columns: int | None = None
     chosen: bool = True
+    grid: tuple[tuple[str, tuple[Any, ...]], ...] = ()
 
     @property
     def selector_name(self) -> str:
-        """The method's name in the vocabulary of `selector=`; "" where the overrides state none."""
+        """The method's name in `selector=`; "" if the overrides name no selector."""
         for text in self.choose:
             if text.startswith("selector="):
                 return text.removeprefix("selector=")
@@ -60,12 +64,12 @@ class PanelMethod:
 
     @property
     def family(self) -> str:
-        """The kind of method, see `provlab.core.vocabulary.Described`."""
+        """Family of the method, see `provlab.core.vocabulary.Described`."""
         return family_of(self.selector_name)
 
     @property
     def source(self) -> str:
-        """Provsel, or the distribution whose code orders the features."""
+        """The distribution whose code ranks the features, or "provsel" itself."""
         return getattr(component_class("selector", self._config()), "package", "provsel")
 
     def overrides(self, size: int) -> list[str]:
@@ -79,7 +83,7 @@ class PanelMethod:
         return selector
 
     def takes(self, shape: tuple[int, int, int], task: str) -> bool:
-        """Return whether it is run on data of so many training rows, columns and classes."""
+        """Return whether the method is run on data of this shape: training rows, columns and classes."""
         n_rows, n_columns, n_classes = shape
         if self.most is not None and n_rows * n_columns > self.most:
             return False
@@ -88,14 +92,14 @@ class PanelMethod:
         return task in self.tasks and (self.multiclass or n_classes <= 2)
 
     def for_task(self, task: Task) -> PanelMethod:
-        """Return the method for a target whose kind is known, where others would be guessed from its values."""
+        """Return the method with the task set, so that it is not guessed from the values of the target."""
         if "task" not in self._config():
             return self
         return replace(self, choose=(*self.choose, f"++selector.task={task}"))
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package that orders the features is here."""
+        """Whether the package that ranks the features is installed."""
         return self.source == "provsel" or installed_version(self.source) is not None
 
     def _config(self, size: int = 1) -> dict[str, object]:
@@ -114,10 +118,10 @@ def panel_methods() -> Mapping[str, PanelMethod]:
 
 
 def panel_names(names: Iterable[str]) -> list[str]:
-    """Return names of methods of the panel for those of `selector=` and other spellings.
+    """Return the panel's names of methods given by `selector=` names or other spellings.
 
-    A method may be in the panel twice, with a requested number of features and with its own. Unknown names are
-    unchanged.
+    A method may be in the panel twice: with a requested number of features, and with its own choice
+    of the number. Unknown names are returned unchanged.
     """
     methods = panel_methods()
     chosen: dict[str, None] = {}

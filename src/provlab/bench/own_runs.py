@@ -1,7 +1,7 @@
-"""Your own runs: the cells that `provsel run` or `compare` computed together, as listed in run.json.
+"""Your own runs: cells that `provsel run` or `compare` computed together, as listed in run.json.
 
-A run is a folder below results/runs. All numbers are computed from the store, so the folder need not be trusted: only
-names and counts are read from its run.json.
+A run is a folder in results/runs. All results are computed from the store. Only names and counts
+are read from run.json, so the folder need not be trusted.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from provlab.project.messages import PAGE_NAME, in_file_name, listed
 RUNS_FOLDER, RUN_FILE = "runs", "run.json"
 
 MAX_CELLS, MAX_NAME, MAX_REASON = 100_000, 300, 500
-"""Of a run.json: its lines, and the characters of a name and of a reason in it."""
+"""Limits for a run.json: number of cells, and characters of a name and of a reason."""
 
 MAX_MEASURES = 100
 
 MAX_RUNS = 200
-"""That a report shows; each takes about a second."""
+"""Maximum number of runs in a report; each takes about a second."""
 
 SECONDS = Headline("seconds", "seconds", "CPU seconds of a selection")
-"""Of cells that fit no model: no column of the records, but made of `TIMES`."""
+"""Headline of cells without a model. It is not a column of the records but computed from `TIMES`."""
 
 
 def measure_headline(column: str) -> Headline:
-    """Return the form in which a measure is shown: the error in percent, and others as in the records."""
+    """Return how a measure is shown: the error in percent, and other measures as recorded."""
     for headline in (ERROR, R2, SECONDS):
         if headline.column == column:
             return headline
@@ -42,22 +42,22 @@ def measure_headline(column: str) -> Headline:
 
 @dataclass(frozen=True)
 class RunCell:
-    """A line of a run's table, and the trials of the store behind it.
+    """A row of a run's table, with what identifies its trials in the store.
 
     Attributes
     ----------
     id : str
         SHA-256 of the cell's identity.
     method, size, label : str
-        For people: the method, the requested number of features, "" if the method chooses it, and the data set.
+        Displayed names of the method, of the requested number of features ("" if the method chooses
+        it) and of the data set.
     data, dataset : str and mapping
-        Identity and config of the data set, by which the names of features are found if the data are present.
+        Identity and config of the data set, used to look up feature names if the data are present.
     measures : tuple of str
-        Columns of the records: the headline measure, and others.
-    repeats, n_splits, draws : int
-        Planned.
+        Columns of the records; the first is the headline measure.
+    repeats, n_splits, draws : int Planned numbers.
     reason : str
-        Why a trial failed when the cells were run, "" if none did.
+        Why a trial failed when the cell was run; "" if none did.
     """
 
     id: str
@@ -87,7 +87,7 @@ class RunCell:
         wrong = [name for name in self.measures if not re.fullmatch(r"[A-Za-z]\w{0,80}", name) or name in LARGE]
         if wrong or not 1 <= len(self.measures) <= MAX_MEASURES:
             raise ValueError(
-                f"measures: expected 1 to {MAX_MEASURES} names of columns, got {[*wrong, *self.measures]!r:.80}."
+                f"measures: expected 1 to {MAX_MEASURES} column names, got {[*wrong, *self.measures]!r:.80}."
             )
 
     @property
@@ -97,13 +97,13 @@ class RunCell:
 
     @property
     def headline(self) -> Headline:
-        """The measure by which the cell is judged."""
+        """Measure that is reported for the cell."""
         return measure_headline(self.measures[0])
 
 
 @dataclass(frozen=True)
 class OwnRun:
-    """Cells that were run together, and the command that repeats the run; "" for a call from Python."""
+    """Cells that were run together, and the command that repeats the run ("" for a call from Python)."""
 
     command: str
     cells: tuple[RunCell, ...]
@@ -114,7 +114,7 @@ class OwnRun:
 
     @property
     def name(self) -> str:
-        """Of its folder: the data sets, and a hash of cells and counts, so that the same run has the same folder."""
+        """Folder name, made of the data sets and a hash of cells and counts, so equal runs share a folder."""
         names = [in_file_name(label)[:40] for label in self.datasets]
         names = list(dict.fromkeys(name for name in names if name)) or ["run"]
         text = names[0] if len(names) == 1 else f"{names[0]}-and-{len(names) - 1}-more"
@@ -127,15 +127,15 @@ class OwnRun:
 
     @property
     def title(self) -> str:
-        """Data sets and methods, as many as fit into a heading."""
+        """Heading with as many data sets and methods as fit."""
         methods = list(dict.fromkeys(cell.method for cell in self.cells))
         return f"{listed(self.datasets, 4)}: {listed(methods, 4)}"
 
 
 def read_runs(results: Path) -> tuple[dict[str, OwnRun], list[str]]:
-    """Return the runs below a results folder by folder name, the newest first, and the errors of unreadable ones.
+    """Return the runs in a results folder by name, newest first, and the errors of unreadable runs.
 
-    The folder may come from a stranger: names and counts are checked, and no result is read from it.
+    The folder is not trusted: names and counts are checked, and no result is read from it.
     """
     runs: dict[str, OwnRun] = {}
     problems = []
@@ -150,5 +150,5 @@ def read_runs(results: Path) -> tuple[dict[str, OwnRun], list[str]]:
         except (OSError, ValueError) as error:
             problems.append(f"{error} Run the same again, or remove the folder.")
     if len(files) > MAX_RUNS:
-        problems.append(f"{folder}: {len(files)} runs, of which the newest {MAX_RUNS} are shown.")
+        problems.append(f"{folder}: only the newest {MAX_RUNS} of {len(files)} runs are shown.")
     return runs, problems

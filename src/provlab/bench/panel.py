@@ -1,16 +1,17 @@
-"""The benchmark's plan: data sets, methods, judges and sizes as ordinary cells with ordinary keys.
+"""Plan of the benchmark: data sets, methods, judges and sizes as ordinary cells with ordinary keys.
 
-Judges are models that are trained on what was selected. *Chosen* is a size that cross-validation within the training
-rows chooses, with all features among the sizes: it tells whether selection helps.
+Judges are models that are trained on the selected features. A *chosen* size is chosen by
+cross-validation within the training rows. All features are among its candidates, so it shows
+whether selection helps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -28,10 +29,14 @@ from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
 Entry = TypeVar("Entry")
 
 FOLDER = "benchmark"
-"""Of the stored panel, below the reference results."""
+"""Folder of the stored panel within the reference results."""
 
 CARDS = "_cards.csv"
-"""What is known of each data set, in the same folder, see `provlab.bench.cards`."""
+"""File of the cards in the same folder, see `provlab.bench.cards`."""
+
+
+TUNED = "provlab.bench.selectors.TunedSelector"
+"""Class of selectors whose parameters are tuned."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +46,17 @@ class PanelDataset:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the data set, its preparation unless it is standardised, and its folds.
+        Overrides that choose the data set, its folds, and its preparation if it is not "standardise".
     domain : str
     source : str
-        Source of the rows; sets of one source count as one witness.
+        Source of the rows; data sets of one source count as one observation.
     support : int
-        Number of columns that the labels depend on: the first of the data set without `shuffle_columns`. 0 if unknown.
+        Number of columns that the labels depend on, which come first without `shuffle_columns`; 0 if unknown.
     folds : str
-        How its rows are split, a name in `datasets.yaml`.
+        Name in `datasets.yaml` of the way the rows are split.
     task : {"classification", "regression"}
+    train_rows : int, or None
+        Number of training rows in a fold if the folds state it.
     """
 
     choose: tuple[str, ...]
@@ -58,24 +65,23 @@ class PanelDataset:
     support: int = 0
     folds: str = "twice"
     task: Task = "classification"
+    train_rows: int | None = None
 
 
 @dataclass(frozen=True)
 class PanelData:
-    """The content of `datasets.yaml`.
+    """Content of `datasets.yaml`.
 
     Attributes
     ----------
     folds : mapping
-        Overrides of each kind of folds.
+        Overrides for each kind of folds.
     tables, settings : mapping
-        Sets of the loader `tables` by their folds, and overrides of some of these.
+        Data sets of the loader `tables` by kind of folds, and overrides for some of them.
     quick : mapping
-        Sets of the quick panel of each task.
-    permuted : tuple of str
-        Sets that are controls as well, with permuted labels.
+        Data sets of the quick panel for each task.
     left_out : mapping
-        Reasons.
+        Reasons for data sets that are left out, by name.
     sets : mapping
         All other data sets.
     """
@@ -84,14 +90,13 @@ class PanelData:
     tables: Mapping[str, tuple[str, ...]]
     settings: Mapping[str, tuple[str, ...]]
     quick: Mapping[str, tuple[str, ...]]
-    permuted: tuple[str, ...]
     left_out: Mapping[str, str]
     sets: Mapping[str, PanelDataset]
 
 
 @dataclass(frozen=True)
 class Judge:
-    """A model of each task, and the numbers of features that it judges."""
+    """A model for each task, and the numbers of features that it judges."""
 
     sizes: tuple[int, ...]
     classification: tuple[str, ...]
@@ -104,7 +109,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class ChosenSize:
-    """How a number of features is chosen: sizes, as `CrossValidatedSize` takes them, its folds, and its models."""
+    """Settings of `CrossValidatedSize`: the candidate sizes, the number of folds, and the models."""
 
     judge: str
     sizes: tuple[int, ...]
@@ -115,7 +120,7 @@ class ChosenSize:
 
 @dataclass(frozen=True)
 class Judging:
-    """The content of `judges.yaml`: overrides of all cells, judges, those of data of one's own, and chosen sizes."""
+    """Content of `judges.yaml`: overrides of all cells, judges, judges for own data, and chosen sizes."""
 
     choose: tuple[str, ...]
     judges: Mapping[str, Judge]
@@ -124,7 +129,7 @@ class Judging:
 
 
 class PanelCell(NamedTuple):
-    """A cell of the panel, and its names in the frame."""
+    """A cell of the panel with its names in the DataFrame."""
 
     method: str
     dataset: str
@@ -137,7 +142,7 @@ class PanelCell(NamedTuple):
 
 @cache
 def panel_data() -> PanelData:
-    """Return what `datasets.yaml` says."""
+    """Return the content of `datasets.yaml`."""
     return read_record(Path(__file__).with_name("datasets.yaml"), PanelData)
 
 
@@ -155,7 +160,7 @@ def panel_datasets() -> Mapping[str, PanelDataset]:
 
 
 def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
-    """Return a data set of the loader `tables`; relevant columns, which come first in the file, are shuffled."""
+    """Return a data set of the loader `tables`; columns are shuffled if the relevant ones come first in the file."""
     entry = table_entries()[name]
     choose = ["dataset=tables", f"dataset.set={name}", "+dataset.distinct_rows=true", "preparation=varying", *settings]
     if entry.relevant:
@@ -165,18 +170,18 @@ def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
 
 @cache
 def judging() -> Judging:
-    """Return the judges, and how a size is chosen."""
+    """Return the content of `judges.yaml`."""
     return read_record(Path(__file__).with_name("judges.yaml"), Judging)
 
 
 def stored_folder() -> Path:
-    """Return the folder of the stored panel that comes with provsel: in an installed wheel, or in a checkout."""
+    """Return the folder of the stored panel that comes with provsel, in an installed wheel or a checkout."""
     inside = Path(__file__).resolve().parent / "stored"
     return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
 
 
 def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return the entries with the given names; all if none are given.
+    """Return the entries with the given names, or all if no name is given.
 
     Raises
     ------
@@ -193,61 +198,76 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
     return {name: entry for name, entry in entries.items() if name in names or not names}
 
 
+def sizes_of_judges(judges: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of features for each judge. Chosen numbers are left out if judges are given."""
+    names = tuple(judges)
+    sizes = {}
+    for judge in names or judging().judges:
+        sizes[judge] = (*judging().judges[judge].sizes, OWN_SIZE, ALL_FEATURES)
+    if not names:
+        sizes[judging().chosen.judge] += (CHOSEN_SIZE,)
+    return sizes
+
+
 def panel_cells(
-    methods: Mapping[str, PanelMethod], datasets: Mapping[str, PanelDataset], judges: Iterable[str] = ()
+    methods: Mapping[str, PanelMethod],
+    datasets: Mapping[str, PanelDataset],
+    sizes: Mapping[str, Sequence[int]] | None = None,
 ) -> list[PanelCell]:
     """Return the cells of the given methods and data sets, grouped by data set.
 
-    A size has a cell if the data set has more columns, and a method if it supports the task, the number of classes and
-    the size of the data set. With some judges only, no size is chosen.
+    A size has a cell if the data set has more columns. A method has cells if it supports the task, the
+    number of classes and the size of the data set.
 
     Parameters
     ----------
     methods, datasets : mapping
-        By name. Other methods and data sets are judged in the same way.
-    judges : iterable of str, optional
-        By default all.
+        Methods and data sets by name; they need not be in the panel.
+    sizes : mapping, optional
+        Numbers of features for each judge. The default is `sizes_of_judges`.
 
     Raises
     ------
     MissingDataError
-        If a data set has no card and is not on this machine; names the command that fetches it.
+        If a data set has no card and is not on this machine. The message names the command that fetches it.
     """
-    judges = tuple(judges)
+    sizes = sizes_of_judges() if sizes is None else sizes
     cells = []
     for name, dataset in datasets.items():
         base = base_cell(dataset)
         shape = shape_of(dataset)
         of_dataset = [text for text in dataset.choose if text.startswith(("preparation", "protocol"))]
-        if isinstance(base.measured, AbstractStatedFolds):  # how many folds there are depends on the data
-            of_dataset = [*dataset.choose]  # else cells are composed on other data, which makes no difference
+        if isinstance(base.measured, AbstractStatedFolds):  # the number of folds depends on the data
+            of_dataset = [*dataset.choose]  # other cells do not depend on the data
         settings = (*judging().choose, *of_dataset)
         for title, method in methods.items():
             if not method.takes(shape, dataset.task):
                 continue
-            for size, judge in _judged(method, shape[1], judges):
-                model = judging().judges[judge].model(dataset.task)
-                cell = _cell((*settings, *model, *method.overrides(max(size, 1)))).on(base.dataset, base.data)
-                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
-            sizes = tuple(size for size in judging().chosen.sizes if size < shape[1])
-            if sizes and method.chosen and method.sizes != "own" and not judges:
-                cell = _chosen_cell(settings, method, dataset.task, sizes).on(base.dataset, base.data)
-                judge = judging().chosen.judge
-                cells.append(PanelCell(title, name, dataset.domain, CHOSEN_SIZE, judge, dataset.support, cell))
+            for judge, size in _judged(method, shape[1], sizes):
+                if size == CHOSEN_SIZE:
+                    candidates = tuple(size for size in judging().chosen.sizes if size < shape[1])
+                    cell = _chosen_cell(settings, method, dataset.task, judge, candidates)
+                else:
+                    cell = _cell(settings, method, dataset.task, judge, size)
+                on_data = cell.on(base.dataset, base.data)
+                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, on_data))
     return cells
 
 
-def _judged(method: PanelMethod, n_columns: int, judges: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Yield each size of a method with each of its judges."""
-    for judge, entry in judging().judges.items():
-        if judges and judge not in judges:
-            continue
-        if method.sizes == "own":
-            yield (ALL_FEATURES if method.selector_name == "full" else OWN_SIZE), judge
-            continue
-        for size in entry.sizes:
-            if size < n_columns:
-                yield size, judge
+def _judged(method: PanelMethod, n_columns: int, sizes: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
+    """Yield each pair of a judge and a size of a method; sizes that are chosen come last."""
+    own = ALL_FEATURES if method.selector_name == "full" else OWN_SIZE
+    for judge, of_judge in sizes.items():
+        for size in of_judge:
+            if method.sizes == "own":
+                if size == own:
+                    yield judge, size
+            elif 0 < size < n_columns:
+                yield judge, size
+    for judge, of_judge in sizes.items():
+        has_candidates = min(judging().chosen.sizes) < n_columns
+        if CHOSEN_SIZE in of_judge and method.sizes != "own" and method.chosen and has_candidates:
+            yield judge, CHOSEN_SIZE
 
 
 @cache
@@ -256,50 +276,73 @@ def _composer() -> Composer:
 
 
 @cache  # the same for all data sets with these folds
-def _cell(overrides: tuple[str, ...]) -> Cell:
-    """Return a cell of some settings; its data are no matter."""
-    [cell] = cells_of(_composer()(overrides))
-    return cell
+def _cell(settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, size: int) -> Cell:
+    """Return a cell of a method with a number of features, for any data set."""
+    model = judging().judges[judge].model(task)
+    if not method.grid:
+        [cell] = cells_of(_composer()([*settings, *model, *method.overrides(max(size, 1))]))
+        return cell
+    selector = {
+        "_target_": TUNED,
+        "selector": part_config("selector", method.for_task(task).overrides(size)),
+        "grid": {name: list(values) for name, values in method.grid},
+        **_cross_validation(task),
+    }
+    return _cell_with_selector(settings, model, selector)
 
 
 @cache
-def _chosen_cell(settings: tuple[str, ...], method: PanelMethod, task: Task, sizes: tuple[int, ...]) -> Cell:
-    """Return the cell of a method whose number of features is chosen by cross-validation; its data are no matter."""
-    chosen = judging().chosen
-    judge = judging().judges[chosen.judge].model(task)
-    config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
+def _chosen_cell(
+    settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, sizes: tuple[int, ...]
+) -> Cell:
+    """Return a cell of a method whose number of features cross-validation chooses, for any data set."""
+    model = judging().judges[judge].model(task)
     inner = part_config("selector", method.overrides(sizes[0]))
-    model = chosen.classification if task == "classification" else chosen.regression
-    config["selector"] = {
-        **config["selector"],
+    selector = {
+        **part_config("selector", ["selector=cross_validated_size"]),
         "selector": inner,
         "sizes": [*sizes, 1.0],
-        "cv": chosen.cv,
-        "model": part_config("model", model),
-        "scoring": "balanced_accuracy" if task == "classification" else None,
+        **_cross_validation(task),
         "rule": "best",
         "task": task,
         "random_state": inner.get("random_state"),
     }
-    [cell] = cells_of(config)
+    return _cell_with_selector(settings, model, selector)
+
+
+def _cross_validation(task: Task) -> dict[str, Any]:
+    """Return the settings of cross-validation within the training rows: folds, model and scoring."""
+    chosen = judging().chosen
+    model = chosen.classification if task == "classification" else chosen.regression
+    return {
+        "cv": chosen.cv,
+        "model": part_config("model", model),
+        "scoring": "balanced_accuracy" if task == "classification" else None,
+    }
+
+
+def _cell_with_selector(settings: tuple[str, ...], judge: tuple[str, ...], selector: Mapping[str, Any]) -> Cell:
+    """Return a cell of a selector with the given config, for any data set."""
+    config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
+    [cell] = cells_of({**config, "selector": selector})
     return cell
 
 
 def base_cell(dataset: PanelDataset) -> Cell:
-    """Return a cell of the protocol on a data set, with its config and identity; nothing is loaded."""
-    choose = [*judging().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # a model is no matter
+    """Return a cell of the protocol on a data set, with its config and identity, without loading data."""
+    choose = [*judging().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # any model will do
     [cell] = cells_of(_composer()(choose))
     return cell
 
 
 def shape_of(dataset: PanelDataset) -> tuple[int, int, int]:
-    """Return training rows, columns after the preparation and classes of a data set, from its card or by loading it."""
+    """Return the numbers of training rows, prepared columns and classes, from the card or the data."""
     shapes = _shapes_on_cards()
     key = " ".join(text for text in dataset.choose if "permute_labels" not in text)
-    if key not in shapes:
-        data = load_from(base_cell(dataset).dataset)
-        return _n_training_rows(data.n_rows), data.X.shape[1], data.n_classes
-    return shapes[key]
+    if key in shapes:
+        return shapes[key]
+    data = load_from(base_cell(dataset).dataset)
+    return dataset.train_rows or _n_training_rows(data.n_rows), data.X.shape[1], data.n_classes
 
 
 def _n_training_rows(n_rows: int) -> int:
@@ -308,7 +351,7 @@ def _n_training_rows(n_rows: int) -> int:
 
 @cache
 def _shapes_on_cards() -> Mapping[str, tuple[int, int, int]]:
-    """Return the shape of each data set that has a card, by the overrides that choose it."""
+    """Return the shape of each data set that has a card, by the overrides of the data set."""
     path = stored_folder() / CARDS
     if not path.is_file():
         return {}

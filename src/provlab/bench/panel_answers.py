@@ -1,8 +1,9 @@
-"""What the benchmark says: whether selection helps, with what, and where, as probabilities.
+"""Answers of the benchmark, as probabilities: whether selection helps, with which methods, and on which data.
 
-In: the stored panel and the cards. Out: `_answers.csv`, a line for each method, judge, number of features and kind of
-new data set; and tables of ranks and pairs. The question is always the difference to all features with the same judge,
-in points: of balanced error, or of unexplained variance, 100 (1 - R^2), where more than that of the mean counts as 100.
+The input is the stored panel and the cards. The output is `_answers.csv`, with a row for each
+method, judge, number of features and kind of new data set, and tables of ranks and pairs. Each
+answer is about the difference from all features with the same judge, in points of balanced error or
+of unexplained variance, 100 (1 - R^2), capped at 100.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import pandas as pd
 
 from provlab.bench.methods import TASKS, Task, panel_methods
 from provlab.bench.panel import CARDS
-from provlab.bench.permuted import FOLDER as PERMUTED_FOLDER
-from provlab.bench.permuted import excess_errors
-from provlab.bench.stored_panel import read_panel, rounded
+from provlab.bench.stored_panel import read_overlaps, read_panel, rounded
+from provlab.bench.studies import study_answers
 from provlab.core.tables import write_frame
 from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers, by_covariate
+from provlab.verdicts.panel_families import families
 from provlab.verdicts.panel_frame import CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_model import fit, folds_of_panel, sets_of_folds
 from provlab.verdicts.panel_pairs import compared_with_all
@@ -30,47 +31,46 @@ LEADERBOARD, AGAINST_ALL, ANSWERS = "_leaderboard.csv", "_against_all.csv", "_an
 
 BESIDE_RANDOM = "_beside_random.csv"
 
-PERMUTED = "_permuted.csv"
+STUDIES = "_studies.csv"
 
 TOLD_SIZE = 20
-"""Number of features that sentences tell of."""
+"""Number of features in the sentences."""
 
 N_NAMED = 3
-"""Methods that are named in a sentence."""
+"""Number of methods named in a sentence."""
 
 QUESTIONS = ((CHOSEN_SIZE, "linear"), (20, "linear"), (20, "boosting"), (20, "neighbours"), (OWN_SIZE, "linear"))
-"""Numbers of features and judges of which answers are written."""
+"""Pairs of a number of features and a judge for which answers are written."""
 
 SHAPED = "linear"
-"""The judge by which answers also tell of few and many rows and columns."""
+"""Judge for which there are also answers by the number of rows and of columns."""
 
 SHAPES = ("few rows", "many rows", "few columns", "many columns")
-"""Kinds of data sets: at the quartiles of rows and of columns, the other number as on average."""
+"""Kinds of data sets, at the quartiles of rows or of columns with the other number at its average."""
 
-NAMES = ["task", "judge", "size", "method", "place"]
-"""Columns that say what an answer is about."""
+NAMES = ["task", "judge", "size", "method", "alike", "place"]
+"""Columns that identify an answer. alike: the first of the methods that select nearly the same features."""
 
 NO_VERDICT = ("ceiling", "chance")
-"""States of data sets, see `provlab.bench.cards.state_of`, that do not tell methods apart by their errors."""
+"""States of data sets whose errors do not distinguish methods, see `provlab.bench.cards.state_of`."""
 
 
 def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
     """Return the answers to `QUESTIONS` for each task and method: `provlab.verdicts.panel_answers.answers`.
 
-    Data sets at the ceiling or at chance are left out, and methods that were measured in fewer than `MIN_DOMAINS`
-    domains.
+    Data sets at the ceiling or at chance are left out, as are methods measured in fewer than `MIN_DOMAINS` domains.
 
     Parameters
     ----------
     panel : DataFrame
     cards : DataFrame
-        Of each data set dataset, source, task, state, rows, and prepared, the number of columns.
+        One row per data set: dataset, source, task, state, rows, and prepared, the number of columns.
 
     Returns
     -------
     DataFrame
-        task, judge, size, method, and place, the kind of new data set, before the columns of `answers`. The places of
-        `SHAPES` are of a new domain; those questions have the judge `SHAPED`.
+        The columns task, judge, size, method and place, the kind of new data set, followed by those
+        of `answers`. The places of `SHAPES` are in a new domain, and their judge is `SHAPED`.
     """
     frames = []
     for task, trials, judged in _tasks(panel, cards):
@@ -91,9 +91,9 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
 
 
 def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers on methods that approximate X by columns, compared with random features.
+    """Return the answers about methods that approximate X by columns, compared with random features.
 
-    At `TOLD_SIZE` features and by the judge `SHAPED`; the columns are those of `answer_frame`.
+    The number of features is `TOLD_SIZE`, and the judge is `SHAPED`. The columns are those of `answer_frame`.
     """
     frames = []
     for task, trials, judged in _tasks(panel, cards):
@@ -109,9 +109,9 @@ def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
 
 
 def _named(answer: pd.DataFrame, task: str, judge: str, size: int, method: str) -> pd.DataFrame:
-    """Return an answer with its question in the first columns."""
+    """Return an answer preceded by the columns that identify it."""
     answer = answer.rename_axis("place").reset_index()
-    names = {"task": task, "judge": judge, "size": size, "method": method}
+    names = {"task": task, "judge": judge, "size": size, "method": method, "alike": method}
     return pd.DataFrame([names] * len(answer)).join(answer)
 
 
@@ -122,7 +122,7 @@ def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _tasks(panel: pd.DataFrame, cards: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield each task with its trials and its cards, without data sets that carry no verdict."""
+    """Yield each task with its trials and its cards, without data sets that support no verdict."""
     judged = cards[~cards["state"].isin(NO_VERDICT)]
     for task, of_task in judged.groupby("task"):
         yield str(task), panel[panel["dataset"].isin(of_task["dataset"])], of_task
@@ -133,12 +133,12 @@ def _sources(cards: pd.DataFrame) -> dict[str, str]:
 
 
 def write_results(folder: Path) -> Iterator[Path]:
-    """Write what follows from the trials of a stored panel beside its files, as CSV, and yield each path.
+    """Write the results of a stored panel as CSV files into its folder, and yield each path.
 
-    `_leaderboard.csv` has a line for each task and method, see `provlab.verdicts.panel_ranking.leaderboard`.
+    `_leaderboard.csv` has a row for each task and method, see `provlab.verdicts.panel_ranking.leaderboard`.
     `_against_all.csv` compares each method with all features at each size, over all domains, over all sources, and in
     each domain that is judged separately, see `provlab.verdicts.panel_pairs.pairs`. `_answers.csv` is `answer_frame`,
-    `_beside_random.csv` is `beside_random`, and `_permuted.csv` is `provlab.bench.permuted.excess_errors`.
+    `_beside_random.csv` is `beside_random`, and `_studies.csv` is `provlab.bench.studies.study_answers`.
     """
     panel = read_panel(folder)
     boards = {}
@@ -159,17 +159,33 @@ def write_results(folder: Path) -> Iterator[Path]:
         write_frame(frame.assign(**numbers), folder / name)
         yield folder / name
     cards = pd.read_csv(folder / CARDS, keep_default_na=False)
-    write_frame(answer_frame(panel, cards).round(4), folder / ANSWERS)
-    yield folder / ANSWERS
-    write_frame(beside_random(panel, cards).round(4), folder / BESIDE_RANDOM)
-    yield folder / BESIDE_RANDOM
-    excess = excess_errors(folder / PERMUTED_FOLDER)
-    write_frame(excess.round(3), folder / PERMUTED)
-    yield folder / PERMUTED
+    alike = {task: families(read_overlaps(folder, task)) for task in TASKS}
+    for name, frame in {ANSWERS: answer_frame(panel, cards), BESIDE_RANDOM: beside_random(panel, cards)}.items():
+        for task, of_task in frame.groupby("task"):
+            frame.loc[of_task.index, "alike"] = of_task["method"].map(alike[task]).fillna(of_task["method"])
+        write_frame(frame[[*NAMES, *frame.columns.drop(NAMES)]].round(4), folder / name)
+        yield folder / name
+    write_frame(study_answers(folder).round(3), folder / STUDIES)
+    yield folder / STUDIES
+
+
+def medians(answers: pd.DataFrame) -> pd.Series:
+    """Return the median probabilities over methods. Methods that select nearly the same features count as one.
+
+    The probabilities of such methods are averaged first.
+    """
+    medians: pd.Series = answers.groupby("alike")[["better", "within", "worse"]].mean().median()
+    return medians
+
+
+def n_different(answers: pd.DataFrame) -> str:
+    """Return in words how many methods and how many different ones there are answers for."""
+    n_methods, n_groups = answers["method"].nunique(), answers["alike"].nunique()
+    return f"{n_methods} methods" if n_methods == n_groups else f"{n_methods} methods, {n_groups} different ones"
 
 
 def stored_answers(folder: Path, task: Task) -> list[str]:
-    """Return in sentences whether selection helps, from the stored answers of a task; nothing where there are none."""
+    """Return sentences on whether selection helps, from the stored answers of a task, if there are any."""
     path = folder / ANSWERS
     if not path.is_file():
         return []
@@ -182,17 +198,17 @@ def stored_answers(folder: Path, task: Task) -> list[str]:
     named = [f"{line.method} ({100 * line.better:.0f} %)" for line in best.itertuples()]
     sentences = [
         f"With a linear model and a number of features that cross-validation chooses, selection lowers the "
-        f"{ERROR_OF[task]} of a new data set by more than a point with a probability of "
-        f"{100 * chosen['better'].median():.0f} %, and raises it by more with {100 * chosen['worse'].median():.0f} %: "
-        f"medians of {len(chosen)} methods.",
-        f"Most likely to lower it: {', '.join(named)}.",
+        f"{ERROR_OF[task]} of a new data set by more than a point with probability "
+        f"{100 * medians(chosen)['better']:.0f} %, and raises it by more than a point with probability "
+        f"{100 * medians(chosen)['worse']:.0f} % (medians of {n_different(chosen)}).",
+        f"The methods most likely to lower it are {', '.join(named)}.",
     ]
     for judge, model in (("linear", "a linear model"), ("boosting", "boosted trees")):
         at_size = lines[(lines["size"] == TOLD_SIZE) & (lines["judge"] == judge)]
         if len(at_size):
-            better, worse = 100 * at_size[["better", "worse"]].median()
+            better, worse = 100 * medians(at_size)[["better", "worse"]]
             sentences.append(
-                f"{TOLD_SIZE} features in the place of all, with {model}: lower with {better:.0f} %, higher with "
-                f"{worse:.0f} % (medians of {len(at_size)} methods)."
+                f"With {TOLD_SIZE} features instead of all and {model}, it is lower with probability "
+                f"{better:.0f} % and higher with probability {worse:.0f} % (medians of {n_different(at_size)})."
             )
     return sentences

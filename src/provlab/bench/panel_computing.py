@@ -1,46 +1,58 @@
-"""The panel is computed data set by data set, and resumed at any time: files of complete sets stay."""
+"""Computation of the panel, one data set at a time.
+
+It can be interrupted and resumed; the files of complete data sets are kept.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from provlab.bench.methods import PanelMethod, panel_methods
-from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, shape_of
+from provlab.bench.methods import panel_methods
+from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, shape_of
 from provlab.bench.stored_panel import file_of, is_complete, write_dataset
 from provlab.core.frames import planned_trials
 from provlab.core.store import TrialStore
 from provlab.data import MissingDataError
 from provlab.run.runner import run_cells
 
-Plan = Callable[[Mapping[str, PanelMethod], Mapping[str, PanelDataset]], list[PanelCell]]
-"""Returns the cells of methods and data sets."""
+Plan = Callable[[str], Sequence[PanelCell]]
+"""Function that returns the cells of a data set, given its name."""
+
+Write = Callable[[str, Sequence[PanelCell], TrialStore, Path], None]
+"""Function that writes the trials of a data set, given its name and cells, from a store into a folder."""
+
+
+def cells_of_panel(name: str) -> list[PanelCell]:
+    """Return the cells of all methods of the panel on one of its data sets."""
+    return panel_cells(panel_methods(), {name: panel_datasets()[name]})
 
 
 def compute(
-    datasets: Mapping[str, PanelDataset],
+    names: Iterable[str],
     results: Path,
     folder: Path,
     executor: Mapping[str, Any],
     hours: float,
-    plan: Plan = panel_cells,
+    plan: Plan = cells_of_panel,
+    write: Write = write_dataset,
 ) -> Iterator[dict[str, Any]]:
-    """Compute data sets whose file is not complete, in the given order; begin none after so many hours.
+    """Compute the data sets whose files are incomplete in the given order, until a time limit.
 
-    `plan` returns the cells of methods on data sets.
+    No data set is started after the given number of hours.
 
     Yields
     ------
     dict
-        data set, trials, failed, and CPU s, of those computed now; `state` says why a set was left out.
+        data set, trials, failed, and CPU s of the trials computed now; `state` says why a data set was skipped.
     """
     end = time.monotonic() + hours * 3600
-    for name, dataset in datasets.items():
-        cells = plan(panel_methods(), {name: dataset})
+    for name in names:
+        cells = plan(name)
         if is_complete(name, cells, folder):
             continue
         if time.monotonic() > end:
@@ -55,7 +67,7 @@ def compute(
         if report.failures:
             yield {"data set": name, "state": report.summary()}
             continue
-        write_dataset(name, cells, store, folder)
+        write(name, cells, store, folder)
         counts = planned_trials(store, [entry.cell for entry in cells], ["failure", "task_cpu"])
         yield {
             "data set": name,
@@ -67,10 +79,13 @@ def compute(
 
 
 def in_turn(datasets: Mapping[str, PanelDataset]) -> list[str]:
-    """Return data sets so that domains take turns, each with its smallest first."""
-    frame = pd.DataFrame({"domain": [entry.domain for entry in datasets.values()]}, index=[*datasets])
+    """Return data set names in the order of computing.
+
+    The smallest data set of each source comes first, then the second one of each source, and so on.
+    """
+    frame = pd.DataFrame({"source": [entry.source for entry in datasets.values()]}, index=[*datasets])
     shapes = [shape_of(entry) for entry in datasets.values()]
     frame["entries"] = [rows * columns * max(1, classes) for rows, columns, classes in shapes]
     frame = frame.sort_values("entries", kind="stable")
-    frame["turn"] = frame.groupby("domain").cumcount()
-    return [*frame.sort_values(["turn", "entries"], kind="stable").index]
+    frame["round"] = frame.groupby("source").cumcount()
+    return [*frame.sort_values(["round", "entries"], kind="stable").index]

@@ -1,4 +1,4 @@
-"""The pages of the benchmark: for each task the leaderboard, the comparison with all features, a page per method."""
+"""Pages of the benchmark: per task, the leaderboard, the comparison with all features, and a page per method."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, HEADLINE, MEASURES, Scores
 
 WHOLE = {"domain": EVERYWHERE, "size": "all sizes", "model": "all judges"}
-"""What a slice says of a part of the panel that it does not choose."""
+"""Labels of a slice for the parts of the panel that it does not restrict."""
 
 IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
 
@@ -29,10 +29,10 @@ FRONTS = {
     "seconds": ("time", "CPU seconds of a selection, median over data sets"),
     "stability": ("stability", "stability"),
 }
-"""Measures beside the loss: name of the figure, and what its axis says."""
+"""Measures plotted against the loss: name of the figure, and axis label."""
 
 FOLDERS = {"classification": "benchmark", "regression": "benchmark/numbers"}
-"""Of the pages of a task, below the site."""
+"""Folder of each task's pages within the site."""
 
 TITLES = {"classification": "Feature selectors, ranked", "regression": "Feature selectors for numeric targets, ranked"}
 
@@ -40,7 +40,7 @@ VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
 def measure_columns(scores: Scores) -> list[tuple[str, str, str | int]]:
-    """Return for each measure its title, its column, and the pattern or the number of digits of its values."""
+    """Return the title, the column, and the pattern or number of digits of each measure."""
     columns: list[tuple[str, str, str | int]] = []
     for name in scores.measures:
         measure = MEASURES[name]
@@ -55,7 +55,7 @@ def measure_columns(scores: Scores) -> list[tuple[str, str, str | int]]:
 
 
 def measure_label(name: str, task: str) -> str:
-    """Return what a measure is called for a task."""
+    """Return the label of a measure for a task."""
     return ERROR_OF[task].capitalize() if name == HEADLINE else MEASURES[name].label
 
 
@@ -72,20 +72,20 @@ def write_panel(
     site : Site
     scores : Scores
     mine : sequence of str
-        Methods of the user, which are marked.
+        Methods of the user, which are highlighted.
     title : str, optional
     pairs, sets : DataFrame, optional
-        Comparisons of the user's method with each other one, and its data sets, see `provlab.bench.rank`.
+        Comparisons of the user's method with each other method, and its data sets, see `provlab.bench.rank`.
     index : str, optional
-        Where the leaderboard goes, by default into the folder of the task.
+        Path of the leaderboard page; by default it is in the folder of the task.
     problems : sequence of str
-        Heading about the user's method, above all numbers.
+        Problems of the user's method, shown above all numbers.
     answer : sequence of str
-        What the benchmark says, or how the user's method compares, in sentences.
+        Sentences that state the result of the benchmark or of the user's method.
     also : mapping, optional
-        Further pages of the benchmark, and what they are.
+        Further pages of the benchmark with their descriptions.
     overlap : DataFrame, optional
-        How alike the methods' selections are, see `provlab.verdicts.panel_families.overlaps`.
+        Similarity of the methods' selections, see `provlab.verdicts.panel_families.overlaps`.
     """
     title = title or TITLES[scores.task]
     home = FOLDERS[scores.task]
@@ -110,9 +110,9 @@ def write_panel(
         "slices.csv": (slices, "leaderboards by domain, size and model"),
         "against_all.csv": (
             pd.concat(compared, names=["domain"]).reset_index(),
-            "each method beside all features at each size, with p-values",
+            "each method compared with all features at each size, with p-values",
         ),
-        "win_rates.csv": (win_rates(errors).rename_axis("method").reset_index(), "of each pair of methods"),
+        "win_rates.csv": (win_rates(errors).rename_axis("method").reset_index(), "win rates of each pair of methods"),
     }
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
@@ -145,7 +145,7 @@ def write_panel(
 
 
 def _draw_fronts(board: pd.DataFrame, folder: Path) -> list[Path]:
-    """Draw loss against time and against stability, of methods that were run on all data sets."""
+    """Draw loss against time and against stability for methods that were run on all data sets."""
     complete = everywhere(board)
     figures = []
     with only_formats("svg"):
@@ -179,7 +179,7 @@ def size_text(size: int) -> str:
 
 
 def _slices(scores: Scores) -> pd.DataFrame:
-    """Return leaderboards over all data, by size and by domain, with each model and with both."""
+    """Return leaderboards over all data, by size and by domain, for each judge and for all judges."""
     parts: list[tuple[Scores, str, int | None]] = [(scores, WHOLE["domain"], None)]
     parts += [(scores, WHOLE["domain"], size) for size in scores.sizes]
     parts += [(scores.on(str(domain)), str(domain), None) for domain in scores.domains.index]

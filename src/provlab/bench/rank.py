@@ -37,7 +37,7 @@ from provlab.verdicts.panel_ranking import leaderboard, sets_of
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
 from provsel.files import replacing_folder
 
-if TYPE_CHECKING:  # it needs the extra "report"
+if TYPE_CHECKING:  # the module needs the extra "report"
     from provlab.report.templating import Site
 
 PANELS = ("quick", "full")
@@ -45,10 +45,10 @@ PANELS = ("quick", "full")
 WORDS = {task: Words(measure, is_percent=True, decimals=1) for task, measure in ERROR_OF.items()}
 
 FOLDER = "rank"
-"""Below the results folder."""
+"""Subfolder of the results folder."""
 
 VARIANTS = "variants.csv"
-"""What was ranked, in the same folder: a line for each selector with its settings."""
+"""File in the same folder with a row for each ranked selector and its settings."""
 
 
 class Standing(NamedTuple):
@@ -58,13 +58,13 @@ class Standing(NamedTuple):
     ----------
     name : str
     leaderboard, pairs, sets : DataFrame
-        See `provlab.verdicts.panel_ranking`: all methods on the data sets of the panel; the selector against each other
-        one; and its data sets, the strongest first.
+        All methods on the data sets of the panel, the selector compared with each other method, and
+        its results by data set, the strongest first; see `provlab.verdicts.panel_ranking`.
     scores : Scores
-        Of all, of which these are made.
+        Scores of all methods, from which the tables are computed.
     submission : Submission
-        The selector with its trials, to join the benchmark; and the number of variants that were ranked from this
-        results folder so far.
+        The selector with its trials, which can be added to the benchmark, and the number of
+        variants ranked from this results folder so far.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Standing(NamedTuple):
 
     @property
     def answer(self) -> list[str]:
-        """How it compares with all features and with the other methods, in sentences."""
+        """Sentences that compare the selector with all features and with the other methods."""
         if self.failed:
             return []
         n_domains = self.sets["domain"].nunique()
@@ -89,13 +89,13 @@ class Standing(NamedTuple):
 
     @property
     def problems(self) -> list[str]:
-        """Remarks if it failed, selected fewer features than requested, or is one of several variants."""
+        """Warnings if the selector failed, selected too few features, or is one of several variants."""
         problems = problems_of(self.scores, [self.name])
         n_variants = self.submission.n_variants
         if n_variants > 1:
             problems.append(
-                f"{n_variants} variants were ranked from this results folder, see {FOLDER}/{VARIANTS}: the best "
-                f"of several looks better than it is, so report how many you tried."
+                f"{n_variants} variants were ranked from this results folder, see {FOLDER}/{VARIANTS}. The best "
+                f"of several variants looks better than it is, so report how many you tried."
             )
         return problems
 
@@ -109,8 +109,8 @@ class Standing(NamedTuple):
             f"{visible_line(self.name)}: mean rank {line['rank']:.1f} of {len(self.leaderboard)}, 95 % interval "
             f"{line['low']:.1f} to {line['high']:.1f}, on {len(self.sets)} data sets.",
             aligned_text(self._texts()).rstrip("\n"),
-            f"loss: to all features, and difference: of the selector to each method; points of "
-            f"{ERROR_OF[self.scores.task]}, negative is better.",
+            f"loss: difference from all features; difference: of the selector from each method. Both are in points of "
+            f"{ERROR_OF[self.scores.task]}, and negative is better.",
         ]
         return "\n".join([*lines, *self.problems])
 
@@ -118,7 +118,7 @@ class Standing(NamedTuple):
         return str(self)
 
     def _texts(self) -> pd.DataFrame:
-        """Return the printed columns of each method."""
+        """Return the printed columns as strings, with one row per method."""
         board = self.leaderboard.join(self.pairs[["difference", "verdict"]])
         texts = pd.DataFrame({
             "rank": board["rank"].map("{:.1f}".format),
@@ -129,7 +129,7 @@ class Standing(NamedTuple):
         return texts.fillna("").rename(index=visible_line)
 
     def write(self, results: Path) -> Path:
-        """Write the pages below a results folder, with the selector's row marked, and return the first."""
+        """Write the pages into a results folder, with the selector highlighted, and return the first page."""
         from provlab.bench.panel_pages import write_panel
 
         def write(site: Site) -> None:
@@ -143,12 +143,12 @@ class Standing(NamedTuple):
         return write_pages(results, self.name, self.scores.lines, write)
 
     def export(self, path: Path | str) -> Path:
-        """Write the selector's trials to a Parquet file, which others can audit and add to the benchmark.
+        """Write the selector's trials to a Parquet file that others can audit and add to the benchmark.
 
         Raises
         ------
         ValueError
-            If the file's name does not end in .parquet, or nobody else can import the class.
+            If the file name does not end in .parquet, or others cannot import the class.
         """
         return self.submission.write(path)
 
@@ -158,10 +158,10 @@ def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
     problems = []
     for name in methods:
         if name in scores.reasons:
-            problems.append(f"{name} failed, and has no number there: {visible_line(scores.reasons[name])}")
+            problems.append(f"{name} failed and has no results there: {visible_line(scores.reasons[name])}")
         fewer = scores.fewer(name)
         if fewer:
-            problems.append(f"{name} selected fewer features than asked: {fewer}")
+            problems.append(f"{name} selected fewer features than requested: {fewer}")
     return problems
 
 
@@ -176,39 +176,41 @@ def rank(
     n_jobs: int = 1,
     console: Console | None = None,
 ) -> Standing:
-    """Rank a selector among the methods of the benchmark; only its own trials are computed, the others are stored.
+    """Rank a selector among the methods of the benchmark, whose trials are already stored.
 
-    They are stored trial by trial in `results`, so that a repeated call computes nothing and an interrupted one
-    resumes. Every step is fitted on the training rows of each fold: columns are standardised, features are
-    selected, and four models are trained on them. A selection that fails or takes more than 300 s is
-    recorded as failed, and the selector is last on that data set.
+    Only the trials of the selector are computed. They are stored one by one in `results`, so a
+    repeated call computes nothing and an interrupted call resumes. Every step is fitted on the
+    training rows of each fold: columns are standardised, features are selected, and four models are
+    trained on them. A selection that fails or takes more than 300 s is recorded as failed, and the
+    selector ranks last on that data set.
 
     Parameters
     ----------
     selector : unfitted selector or transformer
-        Each size of the panel is set by its `n_features_to_select`, `n_components`, `k` or `max_features`; a selector
-        without these chooses its own number, and is compared with methods that do.
+        Its `n_features_to_select`, `n_components`, `k` or `max_features` is set to each size of the
+        panel. A selector without such a parameter chooses its own number, and is compared with
+        methods that do the same.
     panel : {"quick", "full"}, default="quick"
-        A data set of each domain, or all.
+        One data set per domain, or all data sets.
     task : {"classification", "regression"}, default="classification"
-        Whether the data sets have classes or numbers as their targets.
+        Whether the targets of the data sets are classes or numbers.
     against : iterable of str, optional
-        Methods of the panel to compare with; by default all. All features are always among them.
+        Methods of the panel to compare with; by default all. The baseline with all features is always included.
     name : str, optional
-        Name of the selector on pages, by default that of its class.
+        Name of the selector on pages; by default the name of its class.
     results : path, default="results"
-        Folder of the store; the page goes to rank/<name>/index.html in it.
+        Folder of the store; the page is written to rank/<name>/index.html in it.
     n_jobs : int, default=1
-        Worker processes. More than one needs classes that they can import.
+        Number of worker processes. More than one requires classes that the workers can import.
     console : rich.console.Console, optional
-        For progress, by default standard error.
+        Console for progress; by default standard error.
 
     Raises
     ------
     ValueError
-        For an object that is not a selector, an unknown name, or trials that failed for reasons outside the selector.
+        If the object is not a selector, a name is unknown, or trials fail for reasons outside the selector.
     MissingDataError
-        If a data set of the panel is missing; names the command that fetches it.
+        If a data set of the panel is missing. The message names the command that fetches it.
 
     Examples
     --------
@@ -230,14 +232,14 @@ def rank(
 
 
 def method_in_hand(selector: BaseEstimator) -> PanelMethod:
-    """Return a selector as a method of the panel; within `estimators_in_hand`."""
+    """Return a selector as a method of the panel; call it within `estimators_in_hand`."""
     config = as_config(selector)
     choose = ["selector=any", f"selector._target_={config.pop('_target_')}"]
     return method_of([*choose, *(f"+selector.{key}={_text(value)}" for key, value in config.items())])
 
 
 def method_of(choose: Sequence[str]) -> PanelMethod:
-    """Return the method that the overrides choose, at each size if its class has an argument for it."""
+    """Return the method that the overrides choose, with the size as an override if its class has such a parameter."""
     parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
     for size in SIZES:
         if size in parameters:
@@ -246,7 +248,7 @@ def method_of(choose: Sequence[str]) -> PanelMethod:
 
 
 def _text(value: Any) -> str:
-    """Return a value of a config in Hydra's grammar."""
+    """Return a config value in Hydra's grammar."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{name}:{_text(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -260,7 +262,7 @@ def standing(
     name: str, method: PanelMethod, panel: str, against: Iterable[str], store: TrialStore,
     executor: Mapping[str, Any], console: Console | None = None, *, task: Task = "classification",
 ) -> Standing:  # fmt: skip
-    """Compute the missing trials of a method, and return how it compares; see `rank`."""
+    """Compute the missing trials of a method, and return its standing; see `rank`."""
     if panel not in PANELS:
         raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
     if task not in TASKS:
@@ -290,7 +292,7 @@ def standing(
 
 
 def _noted_variants(results: Path, name: str, method: PanelMethod) -> int:
-    """Add a selector and its settings to the list of those that were ranked, and return how many there are."""
+    """Add a selector and its settings to the list of ranked variants, and return their number."""
     path = results / FOLDER / VARIANTS
     variants = pd.read_csv(path, dtype=str) if path.is_file() else pd.DataFrame(columns=["first", "name", "settings"])
     settings = canonical_json(part_config("selector", method.overrides(1)))
@@ -302,21 +304,21 @@ def _noted_variants(results: Path, name: str, method: PanelMethod) -> int:
 
 
 def check_name(name: str) -> None:
-    """Raise if another selector has the name of a method of the panel."""
+    """Raise if a selector that is not in the panel has the name of a panel method."""
     if name in panel_methods():
         raise ValueError(
             f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another "
-            f"by --name, or name=."
+            f"with --name or name=."
         )
 
 
 def computed(
     cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
 ) -> pd.DataFrame:
-    """Compute the missing trials of the given cells, and return all with the columns of `read_trials`.
+    """Compute the missing trials of the given cells, and return all of them as `read_trials` does.
 
-    One trial of each cell is computed before all others. A cell with a failure ranks last, so its other trials are left
-    out, and the first failure is reported.
+    One trial of each cell is computed first. A cell with a failure ranks last anyway, so its other
+    trials are skipped, and the first failure is reported.
     """
     run = partial(run_cells, store=store, executor=executor, label="rank", console=console)
     working, _ = _without_failure(cells, store)
@@ -325,7 +327,7 @@ def computed(
     if failures:
         (console or PlainConsole(stderr=True)).print(
             f"rank: {failures[0]}. {len(failures)} of {len(cells)} cells failed, for this or another reason; their "
-            f"other trials are left out.",
+            f"remaining trials are skipped.",
             soft_wrap=True,
             markup=False,
             highlight=False,
@@ -335,7 +337,7 @@ def computed(
 
 
 def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
-    """Return the cells without a stored failure, and the first failure of each other cell in words."""
+    """Return the cells without a stored failure, and a message with the first failure of each other cell."""
     trials = planned_trials(store, [entry.cell for entry in cells], ["failure"])
     failures = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
     working = []
@@ -350,7 +352,7 @@ def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[lis
 
 
 def draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
-    """Draw a dot for each line of a frame at its difference, with a bar from low to high."""
+    """Draw the difference in each row of a frame as a dot, with a bar from low to high."""
     from provlab.report.figures.curves import dots
     from provlab.report.figures.style import ON_A_PAGE
 
@@ -363,7 +365,7 @@ def draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
 
 
 def write_pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
-    """Replace the pages and the scores behind them, and return the first page."""
+    """Replace the pages and their scores, and return the first page."""
     from provlab.report.templating import Site, write_assets
 
     target = results / FOLDER / (in_file_name(name) or "selector")

@@ -1,4 +1,4 @@
-"""Rank the fast methods of the panel on other data, beside a selector of the user's where there is one."""
+"""Ranking of the fast methods of the panel, and optionally of the user's selector, on other data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from provlab.bench.answer import Words, of_methods
 from provlab.bench.methods import PanelMethod, Task, panel_methods, panel_names
-from provlab.bench.panel import PanelCell, PanelDataset, judging, panel_cells, some
+from provlab.bench.panel import PanelCell, PanelDataset, judging, panel_cells, sizes_of_judges, some
 from provlab.bench.rank import WORDS, computed, draw_differences, problems_of, write_pages
 from provlab.bench.stored_panel import panel_of, read_panel
 from provlab.core.cell import Cell
@@ -25,45 +25,46 @@ from provlab.verdicts.panel_frame import ALL_FEATURES
 from provlab.verdicts.panel_ranking import leaderboard, standings
 from provlab.verdicts.panel_scores import ALL, Scores
 
-if TYPE_CHECKING:  # it needs the extra "report"
+if TYPE_CHECKING:  # the module needs the extra "report"
     from provlab.report.templating import Site
 
 FAST = 1.0
-"""CPU seconds of a selection, median over the data sets of the panel, up to which a method is tried on other data."""
+"""Methods are tried on other data if their median CPU seconds per selection in the panel are at most this."""
 
 COMPILED = ("MCP",)
-"""Methods that compile themselves in each process for ten seconds, which the panel's medians do not show: as slow."""
+"""Methods treated as slow because each process compiles them for ten seconds, which the medians hide."""
 
 ALIKE = 3.0
-"""Data sets of the panel are like another one whose number of columns differs by at most this factor."""
+"""Data sets are similar if their numbers of columns differ by at most this factor."""
 
 YOURS = "yours"
-"""Domain of a data set that is not of the panel."""
+"""Domain of a data set outside the panel."""
 
 
 class OnData(NamedTuple):
-    """How methods of the panel compare on a data set.
+    """Comparison of methods of the panel on a data set.
 
     Attributes
     ----------
     board : DataFrame
-        Index: the methods, the best mean rank over sizes and judges first. rank; balanced_error, in percent, and
-        difference to all features in points, from low to high, its 95 % interval over folds; stability; seconds;
-        panel, the mean rank on similar data sets of the panel.
+        One row per method, sorted by rank, the mean rank over sizes and judges. The other columns
+        are balanced_error in percent; difference from all features in points, with its 95 %
+        interval over folds from low to high; stability; seconds; and panel, the mean rank on
+        similar data sets of the panel.
     sizes : DataFrame
         Balanced error by method and size.
     n_alike, n_panel : int
-        Number of similar data sets of the panel, whose numbers of columns differ by at most a factor `ALIKE`; all if
-        fewer than three are similar.
+        Number of data sets of the panel that are similar by `ALIKE`, or of all if fewer than three
+        are similar, and number of all.
     cells : list of PanelCell
     scores : Scores
-        Of all.
+        Scores of all methods.
     folds : FoldDifferences
         Balanced errors of the methods that did not fail.
     words : Words
-        Of the error.
+        Text form of the error.
     yours : str
-        A method outside the panel; "" if there is none.
+        Name of the user's method; "" if there is none.
     """
 
     board: pd.DataFrame
@@ -78,16 +79,16 @@ class OnData(NamedTuple):
 
     @property
     def answer(self) -> list[str]:
-        """The best method, the error with all features, and ties on these folds."""
+        """Sentences on the best method, the error with all features, and the ties on these folds."""
         return of_methods(self.folds, self.folds.means().clip(0, 100), self.words, ALL)
 
     @property
     def problems(self) -> list[str]:
-        """Remarks about methods that failed or selected fewer features than requested."""
+        """Warnings about methods that failed or selected fewer features than requested."""
         return problems_of(self.scores, self.board.index)
 
     def write(self, results: Path, name: str, command: str) -> Path:
-        """Write the page of a data set below a results folder, and return it."""
+        """Write the page of a data set into a results folder, and return its path."""
 
         def write(site: Site) -> None:
             draw_differences(self.board, site.folder, self.words)
@@ -103,14 +104,14 @@ class OnData(NamedTuple):
 def chosen_methods(
     names: Iterable[str] = (), task: Task = "classification"
 ) -> tuple[dict[str, PanelMethod], list[str]]:
-    """Return all features and the methods with installed packages, and the names of the other methods.
+    """Return the methods with installed packages, including all features, and the names of the others.
 
-    By default they are the methods of the task that were `FAST` in the panel and did not fail there.
+    By default they are the methods for the task that were `FAST` in the panel and did not fail there.
 
     Raises
     ------
     ValueError
-        For a name that the panel lacks, whose package is not installed, or that needs classes in a regression.
+        If a named method is not in the panel, its package is not installed, or it needs classes in a regression.
     """
     methods = panel_methods()
     names = panel_names(names)
@@ -129,7 +130,7 @@ def chosen_methods(
     if names and missing:
         raise ValueError(
             f"rank: {missing[0]}: expected the package {methods[missing[0]].source}, got none; "
-            f"{to_install('benchmark')}, or leave this method out."
+            f"{to_install('benchmark')}, or leave the method out."
         )
     return installed, missing
 
@@ -151,9 +152,9 @@ def on_data(
     name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
     executor: Mapping[str, Any], yours: str = "",
 ) -> OnData:  # fmt: skip
-    """Compute missing trials, and return how methods, including `yours` if given, compare on a data set."""
+    """Compute missing trials, and compare methods on a data set, including `yours` if given."""
     datasets = {name: dataset}
-    cells = panel_cells(methods, datasets, judging().own_data)
+    cells = panel_cells(methods, datasets, sizes_of_judges(judging().own_data))
     trials = panel_of(computed(cells, store, executor), datasets)
     scores = Scores.of(trials, dataset.task)
     ranking = leaderboard(scores)
@@ -190,7 +191,7 @@ def _ratio(cell: Cell) -> float:
 
 
 def _fold_errors(trials: pd.DataFrame, failed: Iterable[str], ratio: float) -> FoldDifferences:
-    """Return the balanced error in percent on each fold, mean over sizes and judges, of methods that did not fail."""
+    """Return the balanced error in percent per fold, averaged over sizes and judges, of methods without failures."""
     trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
     errors = 100 * (1 - trials["balanced_accuracy"])
     means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()

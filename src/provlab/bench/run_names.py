@@ -1,4 +1,4 @@
-"""Readable names of the cells of a run, built only from the settings that differ."""
+"""Readable names of the cells of a run, built from the settings that differ between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from provlab.core.frames import headline_of
 from provlab.core.plan import unique_cells
 
 SIZES = ("n_features_to_select", "n_components", "k", "max_features")
-"""Arguments of a selector that are its number of features."""
+"""Parameter names that selectors use for the number of features."""
 
 
 def own_run(
@@ -24,17 +24,17 @@ def own_run(
     labels: Sequence[str] = (),
     reasons: Mapping[str, str] | None = None,
 ) -> OwnRun:
-    """Return the run of the given cells, with names for people: those of classes and data sets, or the given ones.
+    """Return the run of the given cells, with readable names: given ones, or names of classes and data sets.
 
     Parameters
     ----------
     command : str
     cells : sequence of Cell
-        Equal cells are merged, unless they have names.
+        Cells of the run; equal cells are merged unless names are given.
     methods, labels : sequence of str, optional
-        A name for the method of each cell, and for its data set.
+        Names for the method and the data set of each cell.
     reasons : mapping, optional
-        Why cells failed, by their ids, see `RunReport.reasons`.
+        Reasons for failures by cell id, see `RunReport.reasons`.
     """
     reasons = reasons or {}
     if not methods:
@@ -65,7 +65,7 @@ def own_run(
 
 
 def _size_of(cell: Cell) -> str:
-    """Return the number of features requested from a selector, "" if it chooses the number itself."""
+    """Return the number of features requested from a selector; "" if it chooses the number itself."""
     sizes = [cell.selector[name] for name in SIZES if cell.selector.get(name) is not None]
     if not sizes:
         return ""
@@ -75,20 +75,20 @@ def _size_of(cell: Cell) -> str:
 
 
 def size_text(size: str) -> str:
-    """Return a size in words."""
+    """Return a size as text."""
     if "%" in size:
         return f"{size} of the features"
     return "1 feature" if size == "1" else f"{size} features"
 
 
 def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a name for each data set, from its set or file, with the settings in which equal names differ."""
+    """Return a name for each data set from its set or file; equal names are extended by the differing settings."""
     names = [str(config.get("set") or Path(str(config.get("path") or config["name"])).stem) for config in configs]
     return _distinct(names, configs, ("name", "set", "path"))
 
 
 def _method_names(cells: Sequence[Cell]) -> list[str]:
-    """Return the settings that differ between the selectors, models, preparations and protocols of the cells."""
+    """Return a name for each cell from the settings in which selectors, models, preparations and protocols differ."""
     selectors = [cell.selector for cell in cells]
     parts = [_distinct([_class_name(config) for config in selectors], selectors, SIZES)]
     models: list[Mapping[str, Any]] = []
@@ -104,7 +104,7 @@ def _method_names(cells: Sequence[Cell]) -> list[str]:
 
 
 def _class_name(config: Mapping[str, Any]) -> str:
-    """Return a class's name without its module and "Selector", and that of the selector that it wraps."""
+    """Return a class name without its module and "Selector", followed by the class that it wraps, if any."""
     if config.get("_target_") is None:
         return "none"
     class_name = str(config["_target_"]).rpartition(".")[2]
@@ -114,7 +114,7 @@ def _class_name(config: Mapping[str, Any]) -> str:
 
 
 def _distinct(names: Sequence[str], configs: Sequence[Mapping[str, Any]], left_out: Sequence[str] = ()) -> list[str]:
-    """Return names; configs of the same name are told apart by the settings in which they differ."""
+    """Return distinct names: equal names are extended by the settings in which their configs differ."""
     series = pd.Series(names, dtype=object)
     settings = pd.Series("", index=series.index, dtype=object)
     for places in series.groupby(series).groups.values():
@@ -123,7 +123,7 @@ def _distinct(names: Sequence[str], configs: Sequence[Mapping[str, Any]], left_o
 
 
 def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) -> list[str]:
-    """Return the settings of each config that are not the same in all."""
+    """Return the settings of each config that differ between the configs."""
     settings = [_flat(config, left_out) for config in configs]
     names = dict.fromkeys(name for flat in settings for name in flat)
     differing = []
@@ -138,7 +138,7 @@ def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) 
 
 
 def _flat(config: Mapping[str, Any], left_out: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a config by their dotted names, except some outermost ones."""
+    """Return the settings of a config by dotted name, without the given top-level settings."""
     settings: dict[str, Any] = {}
     for name, value in config.items():
         if name in left_out:

@@ -1,4 +1,4 @@
-"""The pages of your own runs: the table, the figure, the features, and the command that repeats the run."""
+"""Pages of your own runs: the table, the figure, the features, and the command that repeats the run."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from provlab.report.templating import Site
 log = logging.getLogger(__name__)
 
 MAX_LINES = 1000
-"""Of a page's table; the CSV file has all."""
+"""Maximum number of rows in the table of a page; the CSV file has all rows."""
 
 TEXTS = ("method", "data set", "measure", "state", "failed", "most frequent features")
-"""Columns of the table that are no numbers."""
+"""Columns of the table that are not numeric."""
 
 
 def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Write a page for each run; return its entry in the overview, and why other runs cannot be shown."""
+    """Write a page for each run; return the overview entries, and the reasons why other runs are not shown."""
     pages = []
     problems = []
     for name, run in runs.items():
         try:
             pages.append(_write_run(site, store, name, run))
-        except Exception as error:  # one run does not stop the others: a store and a folder may be anybody's
+        except Exception as error:  # the store and the folder are not trusted, and one bad run must not stop the others
             log.warning("report: run %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
             problems.append(f"{name}: {' '.join(str(error).split())}")
     return pages, problems
 
 
 def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict[str, Any]:
-    """Write the page of a run and its files; return the values for run_parts.html, with the addresses of the files."""
+    """Write the page and the files of a run, and return the values for run_parts.html, including file URLs."""
     folder = site.folder / "runs" / name
     table = RunTable(run, store)
     lines = table.lines
@@ -64,7 +64,7 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict
 def features_lines(run: OwnRun) -> list[FeaturesLine]:
     """Return the cells of a run for the section "Which features?", one column per number of features.
 
-    If each method has one number there is one column; a method that chooses its own number is in every column.
+    There is one column if each method has only one number. A method that chooses its own number is in every column.
     """
     n_lines = Counter((cell.method, cell.label) for cell in run.cells)
     if max(n_lines.values()) == 1:

@@ -1,4 +1,4 @@
-"""The results of your own run: its table, its figure and the features that its cells selected."""
+"""Results of your own run: its table, its figure and the features that its cells selected."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ from provlab.project.messages import optional_figures
 from provlab.verdicts.fold_differences import FoldDifferences
 
 FURTHER = ("error", "r2", "rmse", "mae", "nmi", "ari")
-"""Columns of the records that stand beside the headline measure, where they have values."""
+"""Columns of the records that are shown beside the headline measure if they have values."""
 
 ALL_FEATURES = "FullData"
-"""Name of the method that does not depend on the number of features."""
+"""Name of the method that keeps all features, whatever their number."""
 
 STABILITY = ("stability", "stability_low", "stability_high")
 
 FEATURES_NAMED = 3
-"""Features that a line names."""
+"""Number of features named in a row."""
 
 MAX_CURVES = 24
-"""Methods whose curves can still be told apart; of more there is a table only."""
+"""Maximum number of curves that remain distinguishable; with more methods there is only a table."""
 
 DRAWN = ["row", "measure", "features", "dataset", "value", "low", "high", "selected"]
 """Columns that `draw_run` reads."""
 
 
 def _measures(cells: Sequence[RunCell]) -> list[str]:
-    """Return the columns that are averaged over folds."""
+    """Return the measure columns that are averaged over folds."""
     measures = dict.fromkeys(name for cell in cells for name in cell.measures)
     return list(dict.fromkeys([*measures, *FURTHER, "n_selected", SECONDS.column]))
 
 
 def run_trials(cells: Sequence[RunCell], store: TrialReader) -> pd.DataFrame:
-    """Return the stored trials of the given cells with their measures as numbers, see `planned_trials`."""
+    """Return the stored trials of the given cells with numeric measures, see `planned_trials`."""
     names = _measures(cells)
     trials = planned_trials(store, cells, [*names, *TIMES, *FOLD_SIZES])
     trials[SECONDS.column] = selection_seconds(trials)
@@ -68,7 +68,7 @@ def run_trials(cells: Sequence[RunCell], store: TrialReader) -> pd.DataFrame:
 
 
 def run_frame(cells: Sequence[RunCell], trials: pd.DataFrame, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
-    """Return a line for each cell of a run.
+    """Return one row per cell of a run.
 
     Parameters
     ----------
@@ -76,17 +76,19 @@ def run_frame(cells: Sequence[RunCell], trials: pd.DataFrame, selected: Mapping[
     trials : DataFrame
         See `run_trials`.
     selected : mapping
-        The features of each cell, by its id, see `cells_features`.
+        Selected features by cell id, see `cells_features`.
 
     Returns
     -------
     DataFrame
-        method, features (the number that was requested), dataset; measure, the headline, with value, its mean over
-        folds, after the mean over the draws of a fold, sd, and low and high, a 95 % interval of the mean by the
-        standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within its `limits`; selected, the mean
-        number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
-        time of a selection with what it shares; trials; reason, why a trial failed, where any did; state; and the mean
-        of each further measure. A cell with a failed trial has no means, which would come from easier folds.
+        method; features, the requested number; dataset; measure, the name of the headline measure;
+        value, its mean over folds, each of which is a mean over draws; sd; low and high, the 95 %
+        interval of the mean; selected, the mean number of features; stability of the selected
+        features with the ends of its interval; seconds, the mean CPU time of a selection including
+        shared computations; trials; reason for a failed trial, if any; state; and the mean of each
+        further measure. The interval uses the standard error of Nadeau and Bengio (2003), see
+        `standard_error_scale`, and is clipped to the `limits` of the measure. A cell with a failed
+        trial has no means, because they would come from the easier folds.
     """
     names = _measures(cells)
     folds = fold_means(trials, names)
@@ -114,7 +116,7 @@ def run_frame(cells: Sequence[RunCell], trials: pd.DataFrame, selected: Mapping[
 
 
 def _line(cell: RunCell, folds: pd.DataFrame, scale: float, selected: SelectedFeatures | None) -> dict[str, Any]:
-    """Return the headline, stability and time of a cell, from the means of its folds."""
+    """Return the headline, stability and time of a cell from the means of its folds."""
     headline = cell.headline
     values = headline.factor * folds[headline.column].dropna()
     mean, low, high, _ = mean_interval(values, scale)
@@ -128,7 +130,7 @@ def _line(cell: RunCell, folds: pd.DataFrame, scale: float, selected: SelectedFe
 
 
 class RunTable:
-    """What a run came to: `frame`, see `run_frame`, and by the id of each cell the features that it `selected`."""
+    """Results of a run: `frame`, see `run_frame`, and `selected`, the selected features by cell id."""
 
     def __init__(self, run: OwnRun, store: TrialReader) -> None:
         self.run = run
@@ -138,13 +140,13 @@ class RunTable:
 
     @cached_property
     def folds(self) -> pd.DataFrame:
-        """The headline measures on each fold, and the numbers of its rows, see `fold_means`."""
+        """Headline measures and numbers of rows of each fold, see `fold_means`."""
         headlines = dict.fromkeys(cell.headline.column for cell in self.run.cells)
         return fold_means(self.trials, [*headlines, *FOLD_SIZES])
 
     @cached_property
     def answer(self) -> list[str]:
-        """The conclusions of the run in sentences; none if it has only one method, or no test."""
+        """Conclusions of the run in sentences; empty if it has only one method or allows no test."""
         by_dataset: dict[str, list[int]] = {}
         for place, cell in enumerate(self.run.cells):
             by_dataset.setdefault(cell.label, []).append(place)
@@ -165,7 +167,7 @@ class RunTable:
         return of_methods(differences[first], estimates, words, with_all[0] if len(with_all) == 1 else "")
 
     def _is_comparable(self, places: Sequence[int]) -> bool:
-        """Return whether the cells have distinct names and one measure on the same folds."""
+        """Return whether the cells have distinct names, the same measure and the same folds."""
         cells = [self.run.cells[place] for place in places]
         folds = {cell.counts[:2] for cell in cells}
         headlines = {cell.headline for cell in cells}
@@ -173,7 +175,7 @@ class RunTable:
         return has_names and len(folds) == len(headlines) == 1 and headlines != {SECONDS}
 
     def _names(self, places: Sequence[int]) -> list[str]:
-        """Return the names of the methods, with numbers of features where a method has several."""
+        """Return the names of the methods, with the number of features for methods that have several."""
         cells = [self.run.cells[place] for place in places]
         has_one_size = len({cell.method for cell in cells}) == len(cells)
         names = []
@@ -187,7 +189,7 @@ class RunTable:
         return selected is not None and selected.sizes[0] == selected.n_features > 0
 
     def _differences(self, places: Sequence[int]) -> FoldDifferences:
-        """Return the headline measure by fold of those cells that have a value on every fold."""
+        """Return the headline measure by fold of the cells that have a value on every fold."""
         headline = self.run.cells[places[0]].headline
         columns = {}
         for name, place in zip(self._names(places), places, strict=True):
@@ -200,7 +202,7 @@ class RunTable:
 
     @property
     def features(self) -> pd.DataFrame:
-        """A line for each cell and feature that it selected: method, features, dataset and `COLUMNS`."""
+        """One row per cell and selected feature: method, features, dataset and `COLUMNS`."""
         names = ["method", "features", "dataset", *COLUMNS]
         frames = [pd.DataFrame(columns=names)]
         for cell in self.run.cells:
@@ -211,7 +213,7 @@ class RunTable:
 
     @property
     def lines(self) -> list[dict[str, str]]:
-        """The printed table: a mapping of names to strings for each line."""
+        """The printed table: one mapping of column names to strings per row."""
         lines = []
         for cell, line in zip(self.run.cells, self.frame.to_dict("records"), strict=True):
             lines.append(self._texts(cell, line))
@@ -235,7 +237,7 @@ class RunTable:
             texts[measure_headline(name).in_units(name)] = _text(line[name], "{:.4g}".format)
         texts["selected"] = _text(line["selected"], "{:.4g}".format)
         if cell.size.isdecimal() and line["selected"] < int(cell.size):
-            texts["selected"] += f" (asked {cell.size})"
+            texts["selected"] += f" (requested {cell.size})"
         texts["stability"] = _text(line["stability"], "{:.2f}".format).replace("-0.00", "0.00")
         if headline != SECONDS:
             texts["seconds"] = _text(line.get("seconds", np.nan), "{:.3f}".format)
@@ -247,7 +249,7 @@ class RunTable:
         return texts | {"most frequent features": self._most_frequent(cell)}
 
     def _most_frequent(self, cell: RunCell) -> str:
-        """Return the features that a cell selects most often, or the note that it selects all."""
+        """Return the most frequent features of a cell, or a note that it selects all."""
         selected = self.selected.get(cell.id)
         if selected is None:
             return ""
@@ -258,7 +260,7 @@ class RunTable:
     def write(self, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
         """Write the run's description, its table, its features and its figures; return the figures.
 
-        The files depend only on stored results: repeating the run changes no byte.
+        The files depend only on stored results, so repeating the run does not change a byte.
         """
         run = self.run
         content = {"command": run.command, "cells": [asdict(cell) for cell in run.cells]}
@@ -275,7 +277,7 @@ class RunTable:
 
 
 def words_of(headline: Headline) -> Words:
-    """Return the format of a measure in sentences; all measures except the error are scores."""
+    """Return the format of a measure in sentences; all measures except the error are treated as scores."""
     if headline == ERROR:
         return Words(headline.name, is_percent=True, decimals=1)
     return Words(headline.name, is_percent=False, decimals=3, sign=-1.0)
@@ -286,10 +288,10 @@ def _text(value: float, form: Callable[[float], str]) -> str:
 
 
 def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw each headline measure against the number of features, or as dots if each method has one number.
+    """Draw each headline measure against the number of features, or as dots if each method has only one number.
 
-    Bars are 95 % intervals of the mean. Lines without a value are left out, and so is a figure without any or with
-    more than `MAX_CURVES` curves.
+    Bars are 95 % intervals of the mean. Rows without a value are left out. Figures without values
+    or with more than `MAX_CURVES` curves are skipped.
     """
     if not formats:
         return []
@@ -309,9 +311,7 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
                 paths += save_figure(dots(lines.assign(row=lines["row"] + sizes), xlabel=label, width=width), stem)
             elif lines["row"].nunique() <= MAX_CURVES:
                 n_asked = pd.to_numeric(lines["features"], errors="coerce")
-                x = n_asked.where(
-                    n_asked > 1, lines["selected"].round(1)
-                )  # of a share of the features, how many these are
+                x = n_asked.where(n_asked > 1, lines["selected"].round(1))  # counts instead of shares of the features
                 lines = lines.assign(column=x.map("{:g}".format))
                 paths += draw_curves(lines, stem, "", ylabel=label, flat=ALL_FEATURES, width=width)
     return paths

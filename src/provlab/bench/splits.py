@@ -1,7 +1,7 @@
-"""The forms of `cv` that scikit-learn accepts: a splitter, or an iterable of training and test rows.
+"""Forms of `cv` that scikit-learn accepts: a splitter, or an iterable of training and test rows.
 
-A public splitter of scikit-learn with plain arguments is identified by its arguments. Anything else is identified by
-its rows.
+A public splitter of scikit-learn with plain arguments is identified by these arguments. All other
+forms are identified by their rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORM = (
 
 
 def splitter_config(cv: Any) -> dict[str, Any] | None:
-    """Return the config of a public splitter of scikit-learn with plain arguments; None of anything else."""
+    """Return the config of a public scikit-learn splitter with plain arguments; None for other forms."""
     if kind_of(public_name(type(cv))) != "splitter":
         return None
     values = vars(cv).values()
@@ -52,22 +52,22 @@ def folds_of_rows(cv: Any) -> NDArray[Any] | None:
 
 
 def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequence[str] = ()) -> Splits:
-    """Return training and test rows of each fold.
+    """Return the training and test rows of each fold.
 
     Parameters
     ----------
     subject : str
-        Whom messages are about.
+        Name that begins error messages, such as "compare".
     cv : splitter or iterable of pairs
-        Rows are numbers from 0, or masks.
+        Rows are given as numbers from 0, or as masks.
     X, y, groups : see `compare`
     names : sequence of str
-        What else may be meant.
+        Names that are also accepted, for the error message.
 
     Raises
     ------
     ValueError
-        For any other form.
+        If `cv` has any other form.
     """
     n_rows = np.shape(X)[0]
     if hasattr(cv, "split") and not isinstance(cv, str | type):
@@ -90,7 +90,7 @@ def _is_pair(fold: Any) -> bool:
 
 
 def write_splits(splits: Splits, folder: Path) -> str:
-    """Write splits as JSON of whole numbers into a folder, and return the file's name, which contains their digest."""
+    """Write splits as JSON integers into a folder, and return the file name, which contains their digest."""
     content = json.dumps([[train.tolist(), test.tolist()] for train, test in splits]).encode()
     name = f"splits-{hashlib.sha256(content).hexdigest()[:16]}.json"
     if not (folder / name).is_file():

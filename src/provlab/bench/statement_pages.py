@@ -1,4 +1,4 @@
-"""The page *What the field says*: published statements by theme, with the benchmark's evidence on each."""
+"""The page *What the field says*: published statements by theme, with the evidence of the benchmark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTCOMES = (HOLDS, FAILS, DEPENDS, OPEN, MISSING)
 
 
 def write_field(site: Site, folder: Path) -> list[str]:
-    """Write a page for each paper of statements with stored verdicts; return the addresses."""
+    """Write a page for each paper of statements that has stored verdicts, and return the URLs."""
     pages = []
     for paper in claim_paths(PANEL):
         if not (folder / paper / "verdicts.csv").is_file():
@@ -28,7 +28,7 @@ def write_field(site: Site, folder: Path) -> list[str]:
         frame = statement_frame(paper, folder / paper)
         (site.folder / "benchmark").mkdir(exist_ok=True)
         figures = draw_statements(shares_of(frame, folder / paper), site.folder / "benchmark" / paper)
-        pages.append(f"benchmark/{paper}.html")
+        pages.append(statements_page(paper))
         site.write(
             pages[-1], "statements.html", TITLE, "benchmark", TITLE,
             above=[("Benchmark", "benchmark/index.html")], summary=summary(frame), frame=frame, themes=by_theme(frame),
@@ -37,24 +37,29 @@ def write_field(site: Site, folder: Path) -> list[str]:
     return pages
 
 
+def statements_page(paper: str) -> str:
+    """Return the address of the page of a paper's statements."""
+    return f"benchmark/{paper}.html"
+
+
 def draw_field(paper: str, folder: Path) -> None:
-    """Draw the verdicts on a paper's statements under their readings as statements.svg, next to its results."""
+    """Draw the verdicts on a paper's statements under their readings as statements.svg, beside its results."""
     draw_statements(shares_of(statement_frame(paper, folder), folder), folder / "statements")
 
 
 def by_theme(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the statements of each theme; those that were run come first."""
+    """Return the statements of each theme, tested ones first."""
     ordered = frame.sort_values("own", key=lambda said: said.map(OUTCOMES.index), kind="stable")
     return {theme: ordered[ordered["theme"] == theme] for theme in THEMES}
 
 
 def not_testable(paper: str) -> tuple[Untested, ...]:
-    """Return the statements that cannot be tested, with what is missing."""
+    """Return the statements that cannot be tested, with the reason."""
     return read_content(claim_paths(PANEL)[paper]).not_testable
 
 
 def shares_of(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """Return the shares of verdicts of the statements that were run, by the end of their id, by theme."""
+    """Return the shares of verdicts of the tested statements, ordered by theme and indexed by the end of the id."""
     robustness = read_robustness(folder)
     shares = {}
     for of_theme in by_theme(frame).values():
@@ -65,26 +70,26 @@ def shares_of(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 
 def summary(frame: pd.DataFrame) -> str:
-    """Return a paragraph with the numbers of outcomes."""
+    """Return a paragraph with the number of statements per outcome."""
     n_works = frame["citation"].nunique()
     n_run = int((frame["own"] != MISSING).sum())
     counts = frame["own"].value_counts()
     parts = [f"{counts.get(outcome, 0)} {_verb(outcome, counts.get(outcome, 0))}" for outcome in OUTCOMES[:-1]]
     text = (
-        f"{len(frame)} statements of {n_works} publications were written down with their questions, margins and "
-        f"readings before they were asked. {n_run} of them can be asked of the benchmark as it is: "
+        f"{len(frame)} statements of {n_works} publications were recorded with their questions, margins and "
+        f"readings before they were tested. The benchmark can test {n_run} of them as it is: "
         f"{', '.join(parts[:-1])}, and {parts[-1]}."
     )
     elsewhere = frame[(frame["beyond"] != "") & (frame["own"] == HOLDS)]
     if len(elsewhere):
         n_beyond = int((elsewhere["beyond"] == HOLDS).sum())
-        text += f" Of {len(elsewhere)} that hold on the data that their paper is about and were asked elsewhere, "
+        text += f" Of {len(elsewhere)} that hold on the data that their paper is about and were tested elsewhere, "
         text += f"{n_beyond} hold{'s' * (n_beyond == 1)} there as well."
     return text
 
 
 def _verb(outcome: str, n: int) -> str:
-    """Return the sentence about this many statements."""
+    """Return an outcome as a verb phrase about n statements."""
     if n == 1:
         return outcome
     plurals = {HOLDS: "hold", FAILS: "do not hold", DEPENDS: "depend on the reading"}

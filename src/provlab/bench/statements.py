@@ -1,7 +1,8 @@
-"""Published statements judged on the stored panel: verdicts, also under other readings.
+"""Verdicts on published statements, judged on the stored panel under all readings.
 
-In: a paper of the project whose claims.yaml says `evidence: panel`, and the stored panel. Out: results/PAPER with a
-line a claim in verdicts.csv and robustness.csv, and a line per claim and universe in universes.csv.gz.
+The input is a paper of the project whose claims.yaml says `evidence: panel`, and the stored panel.
+The output is results/PAPER, with one row per claim in verdicts.csv and robustness.csv, and one row
+per claim and universe in universes.csv.gz.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pandas as pd
 
 from provlab.bench.panel import CARDS, stored_folder
 from provlab.bench.stored_panel import read_panel
+from provlab.bench.studies import tagged_trials
 from provlab.core.tables import write_frame
 from provlab.project.messages import did_you_mean
 from provlab.verdicts.claims.rules import (
@@ -36,7 +38,16 @@ from provlab.verdicts.readings.robustness import (
     under_readings,
 )
 from provlab.verdicts.readings.schema import paper_readings
-from provlab.verdicts.readings.study import DIGITS, EFFECTS, ROBUSTNESS, UNIVERSES, Outcome, joined, texts
+from provlab.verdicts.readings.study import (
+    DIGITS,
+    EFFECTS,
+    ROBUSTNESS,
+    UNIVERSES,
+    Outcome,
+    joined,
+    read_universes,
+    texts,
+)
 from provlab.verdicts.readings.universes import Multiverse, judge_on_table
 
 VERDICTS = "verdicts.csv"
@@ -53,16 +64,16 @@ SAID = {
     REPLICATED: HOLDS, NOT_CONTRADICTED: HOLDS, CONTRADICTED: FAILS, NO_DIFFERENCE: FAILS,
     DEPENDS_ON_R: DEPENDS, DEPENDS_ON_READING: DEPENDS, NOT_RUN: MISSING,
 }  # fmt: skip
-"""What a reader is told of a verdict under all readings; all others cannot be told."""
+"""Outcome shown to readers for a verdict under all readings; other verdicts are shown as `OPEN`."""
 
 
 def stored_table() -> pd.DataFrame:
-    """Return the stored panel as the table that statements are judged on."""
-    return panel_table(read_panel(), pd.read_csv(stored_folder() / CARDS))
+    """Return the stored panel and its studies as the table on which statements are judged."""
+    return panel_table(read_panel(), pd.read_csv(stored_folder() / CARDS), tagged_trials())
 
 
 def write_panel_table(path: Path) -> None:
-    """Write `stored_table` as Parquet or, by the ending of the path, as CSV."""
+    """Write `stored_table` as Parquet or CSV, depending on the file suffix."""
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"--panel: expected a file ending in .csv or .parquet, got {path}.")
     table = stored_table()
@@ -78,7 +89,7 @@ def is_about_panel(paper: str | None) -> bool:
 
 
 def judge_statements(paper: str) -> list[Verdict]:
-    """Return the verdict on each statement of a paper on the stored panel."""
+    """Return the verdict on each statement of a paper, judged on the stored panel."""
     file, evidence = _read(paper)
     verdicts, _ = judge_files([file], evidence)
     return verdicts
@@ -90,12 +101,14 @@ def write_statements(verdicts: Sequence[Verdict], folder: Path) -> None:
 
 
 def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Multiverse, TableEvidence]:
-    """Return the universes of the statements whose id contains a given string, or of all, and their table.
+    """Return the universes of the statements, and their table.
+
+    If strings are given, only statements whose id contains one of them are included.
 
     Raises
     ------
     ValueError
-        No statement has such an id.
+        If no statement has such an id.
     """
     file, evidence = _read(paper)
     chosen = [claim for claim in file.claims if not claims or any(text in claim.id for text in claims)]
@@ -110,8 +123,22 @@ def judge_readings(multiverse: Multiverse, evidence: TableEvidence) -> Outcome:
     return Outcome(multiverse, judge_on_table(multiverse, evidence), {}, {})
 
 
+def traced(paper: str, folder: Path) -> tuple[list[Verdict], Outcome | None]:
+    """Return the verdicts on the statements of a paper with their evidence, and their readings stored in a folder."""
+    file, evidence = _read(paper)
+    verdicts, _ = judge_files([file], evidence)
+    path = folder / f"{UNIVERSES}.gz"
+    if not path.is_file():
+        return verdicts, None
+    readings = paper_readings(paper)
+    claims = {claim.id: claim for claim in file.claims}
+    universes = read_universes(path, readings, claims)
+    chosen = [claims[name] for name in universes["claim"].unique()]
+    return verdicts, Outcome(Multiverse(readings, chosen, file.claims), universes, {}, {})
+
+
 def write_readings(outcome: Outcome, folder: Path) -> None:
-    """Write robustness.csv and universes.csv.gz; lines about other claims stay."""
+    """Write robustness.csv and universes.csv.gz, keeping the rows of other claims."""
     universes = outcome.universes.copy()
     for name in EFFECTS:
         universes[name] = [float(f"{value:.{DIGITS}g}") for value in universes[name]]
@@ -124,14 +151,15 @@ def write_readings(outcome: Outcome, folder: Path) -> None:
 
 
 def statement_frame(paper: str, folder: Path) -> pd.DataFrame:
-    """Return a line per statement, in the order of the file, from the results in a folder.
+    """Return one row per statement, in the order of the file, from the results in a folder.
 
     Returns
     -------
     DataFrame
-        id; theme; claim, asked, left_out and seen, texts; citation and read, of the work; own and beyond, what is said
-        of it where the paper is and elsewhere, of `SAID`, "" where it was not asked; effect, low, high, unit and n, of
-        the part that decided; needed and detectable, see `Finding`; readings, shares of verdicts in words.
+        id; theme; the texts claim, asked, left_out and seen; citation and read of the publication;
+        own and beyond, the outcomes of `SAID` on the kind of data of the paper and elsewhere, "" if
+        not tested; effect, low, high, unit and n of the deciding part; needed and detectable, see
+        `Finding`; and readings, the shares of verdicts in words.
     """
     content = read_content(claim_paths(PANEL)[paper])
     verdicts = pd.read_csv(folder / VERDICTS, keep_default_na=False).set_index("id")

@@ -1,8 +1,8 @@
-"""The stored panel: a Parquet file a data set, with all trials that the plan asks for, and the same as a frame.
+"""The stored panel: one Parquet file per data set with all planned trials, which can be read as a DataFrame.
 
-What is committed is computed no second time. Beside the files stands how alike the methods' selections are, of which
-the features themselves are not kept. The key of a trial follows from its cell, given by the first digits of its id, and
-from its repeat and fold, see `provlab.core.keys`.
+Committed trials are never recomputed. Further files hold the similarity of the methods' selections,
+because the selected features are not stored. The key of a trial follows from its cell, identified
+by the first digits of its id, and from its repeat and fold, see `provlab.core.keys`.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from provsel.files import replacing
 from provsel.stability import stability
 
 OVERLAPS = "overlaps"
-"""Of files on how alike the selections are, in the folder of the files."""
+"""Subfolder for the similarities of selections."""
 
 ALIKE_SIZE = 20
-"""Number of features at which selections are compared, or the largest below where columns are fewer."""
+"""Number of features at which selections are compared, or the largest smaller size if there are fewer columns."""
 
 CELL_DIGITS = 12
-"""Hexadecimal digits of a cell's id: 48 bits tell the thousand cells of a data set apart."""
+"""Number of hexadecimal digits of a cell id; 48 bits distinguish the thousand cells of a data set."""
 
 KEPT = [
     "n_selected", "n_features", "class_rows", "class_errors", "neg_log_loss", "roc_auc_ovr", "r2", "mae",
     "subset_ratio", "failure",
 ]  # fmt: skip
-"""Columns of records that an audit compares."""
+"""Columns of the records that an audit compares."""
 
 READ = [*KEPT, "select_cpu", "shared_cpu", "peak_memory", *WHERE]
-"""Columns of the records."""
+"""Columns read from the records."""
 
 SCHEMA = pa.schema([
     ("method", pa.string()), ("size", pa.int16()), ("judge", pa.string()), ("repeat", pa.int8()), ("fold", pa.int8()),
@@ -58,12 +58,12 @@ SCHEMA = pa.schema([
     ("support_f1", pa.float32()), ("support_recall", pa.float32()), ("false_discovery", pa.float32()),
     ("failure", pa.string()), *[(name, pa.string()) for name in WHERE],
 ])  # fmt: skip
-"""A line a trial. size: as in `provlab.verdicts.panel_frame`. class_rows and class_errors: test rows of each class, and
-those with another prediction. select_cpu: with all that it shares with others. The measures of a selection stand in the
-line of each of its trials."""
+"""One row per trial. size is as in `provlab.verdicts.panel_frame`. class_rows and class_errors are the numbers of test
+rows of each class, and of wrong predictions among them. select_cpu includes shared computations. The measures of a
+selection are repeated in the row of each of its trials."""
 
 DIGITS = {"select_cpu": 3, "peak_memory": 3, "subset_ratio": 4, "neg_log_loss": 5, "roc_auc_ovr": 5, "r2": 5, "mae": 5}
-"""Significant digits: no more mean anything, and a file has half the bytes."""
+"""Significant digits per column. Further digits are meaningless, and dropping them halves the file size."""
 
 
 def file_of(name: str, folder: Path) -> Path:
@@ -72,19 +72,19 @@ def file_of(name: str, folder: Path) -> Path:
 
 
 def read_panel(folder: Path | None = None) -> pd.DataFrame:
-    """Return a stored panel as a frame, by default the one that comes with provsel; errors as `read_trials`."""
+    """Return a stored panel as a DataFrame, by default the one of provsel; raises as `read_trials` does."""
     return panel_of(read_trials(folder), panel_datasets())
 
 
 def read_trials(folder: Path | None = None) -> pd.DataFrame:
-    """Return the columns of `SCHEMA` of all data sets, with the name of each in `dataset`.
+    """Return the columns of `SCHEMA` for all data sets, with the data set name in `dataset`.
 
-    Data sets that the panel does not have are left out.
+    Data sets that are not in the panel are left out.
 
     Raises
     ------
     ValueError
-        For a file without a column, or not in Parquet; names it.
+        If a file lacks a column or is not in Parquet format. The message names the file.
     """
     tables = [SCHEMA.empty_table().to_pandas().assign(dataset="")]
     for path in sorted((folder or stored_folder()).glob("*.parquet")):
@@ -92,7 +92,7 @@ def read_trials(folder: Path | None = None) -> pd.DataFrame:
             name = pq.read_schema(path).metadata[b"dataset"].decode()
             trials = pq.read_table(path, columns=SCHEMA.names).cast(SCHEMA).to_pandas()
         except (pa.ArrowException, ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}: expected a file that provsel panel writes: {error}.") from error
+            raise ValueError(f"{path}: expected a file written by provsel panel: {error}.") from error
         if name in panel_datasets():
             tables.append(trials.assign(dataset=name))
     return pd.concat(tables[1:] or tables, ignore_index=True)
@@ -107,7 +107,7 @@ def is_complete(name: str, cells: Sequence[PanelCell], folder: Path) -> bool:
 
 
 def lacking(cells: Sequence[PanelCell], trials: pd.DataFrame) -> list[PanelCell]:
-    """Return the cells without all their trials among these; of a cell that failed, one trial is enough."""
+    """Return the cells whose trials are incomplete; one trial is enough for a cell that failed."""
     once = trials.drop_duplicates(["cell", "repeat", "fold"])
     counts = once["cell"].value_counts()
     failed = {*once.loc[once["failure"] != "", "cell"]}
@@ -139,16 +139,16 @@ def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
 
 
 def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
-    """Return how alike the selections of each two methods are on a data set: first, second, overlap.
+    """Return the overlap of the selections of each pair of methods on a data set: first, second, overlap.
 
-    At `ALIKE_SIZE` features, as `provlab.verdicts.panel_families.overlaps`; in percent.
+    The overlap is taken at `ALIKE_SIZE` features, as in `provlab.verdicts.panel_families.overlaps`, in percent.
     """
     sizes = {entry.size for entry in cells if 0 < entry.size <= ALIKE_SIZE}
     chosen = [entry for entry in cells if entry.size == max(sizes, default=0)]
     selections = _one_judge(_trials(chosen, store, ["features", "feature_names", "n_features"]))
     selections = selections[selections["features"].notna()]
     last = selections["features"].map(lambda features: max(features, default=0)).max()
-    # places of columns in the data set, of which folds may leave out others
+    # positions in the data set, because each fold may leave out other columns
     selections = selections.assign(n_features=max(selections["n_features"].max(), last + 1))
     table = overlaps(selections)
     first, second = np.triu_indices(len(table), 1)
@@ -160,14 +160,14 @@ def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.Dat
 
 
 def _trials(cells: Sequence[PanelCell], store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
-    """Return stored trials with the names of their cells; features are places in the data set."""
+    """Return stored trials with the names of their cells; features are positions in the data set."""
     trials = planned_trials(store, [entry.cell for entry in cells], columns)
     trials = trials.join(names_of(cells), on="place")
     return with_places_in_data(trials, cells[0].cell.dataset)
 
 
 def _one_judge(trials: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials of one judge of each selection: all have the same, but of what draws."""
+    """Return the trials of one judge per selection; the judges share selections unless these are random."""
     return trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
 
 
@@ -177,27 +177,27 @@ def _support(cells: Sequence[PanelCell]) -> frozenset[int] | None:
 
 
 def rounded(values: pd.Series, digits: int) -> pd.Series:
-    """Return numbers with some significant digits."""
+    """Return numbers rounded to the given significant digits."""
     return values.astype(float).map(lambda value: rounded_number(value, digits))
 
 
 def rounded_number(value: float, digits: int) -> float:
-    """Return a number with some significant digits."""
+    """Return a number rounded to the given significant digits."""
     return float(f"{value:.{digits}g}")
 
 
 def write_dataset(name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path) -> None:
-    """Write the trials of a data set, and how alike its selections are."""
+    """Write the trials of a data set, and the overlaps of its selections."""
     (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
     _write_trials(name, trials_of(cells, store), folder)
     alike = selection_overlaps(cells, store)
-    _write(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
+    write_table(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
 
 
 def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
-    """Return how alike the selections of methods are, methods x methods: means over the stored data sets of a task.
+    """Return the mean overlaps of selections over the stored data sets of a task, methods x methods.
 
-    As `provlab.verdicts.panel_families.overlaps`; NaN where two methods were never compared.
+    They are defined as in `provlab.verdicts.panel_families.overlaps`, and NaN for methods that were never compared.
     """
     tables = [pd.DataFrame({"first": [], "second": [], "overlap": []})]
     for name, dataset in panel_datasets().items():
@@ -220,31 +220,33 @@ def add_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
 def _write_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
     in_order = trials.sort_values(["method", "size", "repeat", "fold", "judge"])
     table = pa.Table.from_pandas(in_order, SCHEMA, preserve_index=False)
-    _write(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
+    write_table(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
 
 
-def _write(table: pa.Table, path: Path) -> None:
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table as a Parquet file, which is whole or not there."""
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", compression_level=19, write_statistics=False)
 
 
 def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
-    """Return a line per cell with its names in the frame."""
+    """Return one row per cell with its names in the DataFrame."""
     return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
 
 
 def panel_of(trials: pd.DataFrame, datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
-    """Return trials as a frame, see `provlab.verdicts.panel_frame`.
+    """Return trials as a DataFrame, see `provlab.verdicts.panel_frame`.
 
     Parameters
     ----------
     trials : DataFrame
         See `read_trials`.
     datasets : mapping
-        By name, with the domain and the task of each.
+        Data sets by name, with their domains and tasks.
     """
     errors, balanced = _errors_by_class(trials)
-    # a target of numbers has R^2 in the place of the balanced accuracy; worse than the mean is as bad as the mean
+    # numeric targets have R^2 instead of the balanced accuracy; predictions worse than the mean
+    # count as the mean
     accuracies = (1 - balanced).fillna(trials["r2"].astype(float).clip(lower=0))
     names = {"judge": "model", "subset_ratio": "subset_frobenius_ratio", "peak_memory": "peak_bytes"}
     renamed = trials.rename(columns={**names, "roc_auc_ovr": "roc_auc"})
@@ -254,7 +256,7 @@ def panel_of(trials: pd.DataFrame, datasets: Mapping[str, PanelDataset]) -> pd.D
 
 
 def _errors_by_class(trials: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Return the error and the balanced error of each trial, NaN where no classes were counted."""
+    """Return the error and the balanced error of each trial; NaN if no classes were counted."""
     frame = pd.DataFrame({"error": np.nan, "balanced": np.nan}, index=trials.index)
     counted = trials[trials["class_rows"].notna()]
     if len(counted):
@@ -269,7 +271,7 @@ def _errors_by_class(trials: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 
 def panel_from(store: TrialReader, cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
-    """Return the stored trials of cells as a frame."""
+    """Return the stored trials of cells as a DataFrame."""
     return panel_of(trials_from(store, cells), datasets)
 
 
@@ -283,23 +285,24 @@ def trials_from(store: TrialReader, cells: Sequence[PanelCell]) -> pd.DataFrame:
 
 
 def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
-    """Return trials whose `features` mean the same columns in each fold, even if the preparation differs by fold.
+    """Return trials whose `features` number columns in the same way in each fold, whatever the preparation.
 
-    Numbers are places of columns in the data set; columns that a preparation creates, such as of categories, follow.
+    Features are numbered by their position in the data set. Columns that a preparation creates,
+    such as those of categories, come last.
     """
     if trials["feature_names"].isna().all():
         return trials
     places = {name: place for place, name in enumerate(feature_names_of(dataset))}
     selections = []
     for features, names in zip(trials["features"], trials["feature_names"], strict=True):
-        if names is not None and features is not None:  # None where all are selected
+        if names is not None and features is not None:  # None if all are selected
             features = np.array([places.setdefault(name, len(places)) for name in names])
         selections.append(features)
     return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
 
 
 def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
-    """Return measures that need all folds of a selection, if every fold has one and leaves some features out."""
+    """Return the measures that need all folds of a selection, if every fold selects a proper subset."""
     if trials["features"].isna().any():
         return {}
     measures: dict[str, float] = {}
@@ -308,7 +311,7 @@ def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> 
     reports = []
     for _, folds in trials.groupby("repeat")["features"]:
         if len(folds) > 1 and folds.map(len).any():
-            # numbers below n_features: where columns that were left out count, places are larger
+            # numbers below n_features: positions are larger if left-out columns are counted
             numbers = [np.searchsorted(selected, features) for features in folds]
             reports.append(stability(numbers, max(n_features, selected.size)))
     if reports:
@@ -319,7 +322,7 @@ def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> 
         hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
         measures["support_recall"] = (hits / len(support)).mean()
         measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
-        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # of no features none is false
+        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # no feature, no false one
     return measures
 
 
@@ -327,7 +330,7 @@ def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> 
 
 
 def cells_of(trials: pd.DataFrame) -> dict[str, PanelCell]:
-    """Return by their first digits the present cells of the panel for the methods and data sets of trials."""
+    """Return the panel's current cells for the methods and data sets of trials, by the first digits of their ids."""
     methods = {name: method for name, method in panel_methods().items() if name in {*trials["method"]}}
     datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*trials["dataset"]}}
     return cells_by_digits(panel_cells(methods, datasets))
@@ -339,12 +342,13 @@ def cells_by_digits(cells: Sequence[PanelCell]) -> dict[str, PanelCell]:
 
 
 def unpacked(trials: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
-    """Return trials as records, with their keys and configs and with the numbers that are kept of them.
+    """Return trials as records with their keys, configs and stored numbers.
 
-    A cell that is not in `cells` has neither key nor config. Data sets and selectors have the names of the panel.
+    Trials of a cell that is not in `cells` have neither key nor config. Data sets and selectors are
+    named as in the panel.
     """
     records = trials.assign(draw=0, selector=trials["method"])
-    for name, digits in DIGITS.items():  # in single precision they have other bits
+    for name, digits in DIGITS.items():  # single precision has changed their bits
         records[name] = rounded(records[name], digits)
     configs = trials["cell"].map({cell: entry.cell.json for cell, entry in cells.items()})
     keys = []

@@ -1,4 +1,4 @@
-"""A new method's trials in one file: anybody can audit it, and a maintainer adds it to the stored panel."""
+"""File with the trials of a new method, which anybody can audit and a maintainer can add to the stored panel."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from provsel.files import replacing
 SUFFIX = ".parquet"
 
 SUBMITTED = SCHEMA.append(pa.field("dataset", pa.string()))
-"""Columns of the file: those of the stored panel, and the name of the data set."""
+"""Columns of the file: those of the stored panel and the name of the data set."""
 
 ENTRY = b"submission"
-"""Metadata of the file: an `Entry` in JSON."""
+"""Key of the file metadata that holds an `Entry` as JSON."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the file says of its method."""
+    """Description of the method in the file."""
 
     name: str
     n_variants: int
@@ -36,17 +36,17 @@ class Entry:
 
 
 class Submission(NamedTuple):
-    """A method that is not in the panel yet, with its trials.
+    """A method that is not yet in the panel, with its trials.
 
     Attributes
     ----------
     name : str
     method : PanelMethod
-        As its entry in `methods.yaml` will be.
+        The method as it will be listed in `methods.yaml`.
     n_variants : int
-        Selectors and settings that its author has ranked.
+        Number of variants, selectors with settings, that the author has ranked.
     trials : DataFrame
-        Columns of `SUBMITTED`.
+        Trials with the columns of `SUBMITTED`.
     """
 
     name: str
@@ -56,19 +56,19 @@ class Submission(NamedTuple):
 
     @property
     def cells(self) -> list[PanelCell]:
-        """The planned cells on the data sets of the trials."""
+        """Planned cells on the data sets of the trials."""
         names = {*self.trials["dataset"]}
         datasets = {name: dataset for name, dataset in panel_datasets().items() if name in names}
         return panel_cells({self.name: self.method}, datasets)
 
     @property
     def entry(self) -> str:
-        """The method's entry in `methods.yaml`."""
+        """Entry of the method in `methods.yaml`."""
         return f"  {canonical_json(self.name)}: {canonical_json(self._settings)}"
 
     @property
     def _settings(self) -> dict[str, Any]:
-        """The attributes of the method that a ranked selector can have."""
+        """Attributes of the method that a ranked selector can have."""
         names = ("choose", "sizes", "tasks", "chosen")
         return {name: getattr(self.method, name) for name in names}
 
@@ -78,7 +78,7 @@ class Submission(NamedTuple):
         Raises
         ------
         ValueError
-            If the file's name does not end in .parquet, or the class exists in this session only.
+            If the file name does not end in .parquet, or the class exists in this session only.
         """
         path = checked_path(path)
         check_is_public(self.method)
@@ -89,13 +89,13 @@ class Submission(NamedTuple):
         return path
 
     def add_to(self, folder: Path) -> list[str]:
-        """Add the trials to the stored panel in a folder, and return the names of the data sets.
+        """Add the trials to a stored panel, and return the names of the data sets.
 
         Raises
         ------
         ValueError
-            If the panel has a method of this name, a stored data set lacks trials of this one, or the file has trials
-            that the panel does not plan. Nothing is written then.
+            If the panel has a method of this name, the trials for a stored data set are incomplete,
+            or the file has trials that the panel does not plan. In these cases nothing is written.
         """
         if self.name in panel_methods():
             raise ValueError(f"panel: expected a method that the panel does not have, got {self.name!r}; rename it.")
@@ -107,7 +107,7 @@ class Submission(NamedTuple):
             raise ValueError(
                 f"panel: expected all trials of {self.name} on the data sets of the stored panel, got none or too few "
                 f"of {first.size} features of {first.dataset} by {first.model} (and {len(missing) - 1} other cells); "
-                f"rank the method with --panel full."
+                f"rank the method with --panel full first."
             )
         self._check_planned(cells)
         for name, trials in self.trials.groupby("dataset"):
@@ -121,12 +121,12 @@ class Submission(NamedTuple):
             line = unplanned.iloc[0]
             raise ValueError(
                 f"panel: expected trials that the panel plans for {self.name}, got {len(unplanned)} others, such as "
-                f"cell {line['cell']} of {line['dataset']}; write the file by the same version of provsel."
+                f"cell {line['cell']} of {line['dataset']}; write the file with the same version of provsel."
             )
 
 
 def checked_path(path: Path | str) -> Path:
-    """Return where trials may be written; raise if the file's name does not end in .parquet."""
+    """Return the path for a file of trials; raise if the name does not end in .parquet."""
     path = Path(path)
     if path.suffix != SUFFIX:
         raise ValueError(f"rank: expected a file name that ends in {SUFFIX} for the trials, got {path}; rename it.")
@@ -134,7 +134,7 @@ def checked_path(path: Path | str) -> Path:
 
 
 def check_is_public(method: PanelMethod) -> None:
-    """Raise if nobody else can import the class of a method."""
+    """Raise if others cannot import the class of a method."""
     in_session = [text for text in method.choose if "._target_=__main__." in text]
     if in_session:
         raise ValueError(
@@ -144,12 +144,12 @@ def check_is_public(method: PanelMethod) -> None:
 
 
 def read_submission(path: Path | str) -> Submission:
-    """Return what `Submission.write` wrote.
+    """Return the submission in a file that `Submission.write` wrote.
 
     Raises
     ------
     ValueError
-        For another file, which is named.
+        If the file is of another kind. The message names the file.
     """
     try:
         table = pq.read_table(path, columns=SUBMITTED.names)
@@ -157,5 +157,5 @@ def read_submission(path: Path | str) -> Submission:
         return Submission(entry.name, entry.method, entry.n_variants, table.cast(SUBMITTED).to_pandas())
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path}: expected a file that provsel rank --export wrote, got another one: {error!r:.200}."
+            f"{path}: expected a file written by provsel rank --export, got another file: {error!r:.200}."
         ) from None

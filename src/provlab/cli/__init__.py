@@ -1,4 +1,4 @@
-"""The command line: the one place that wires plans, runs, the store, claims and reports.
+"""Command line of provsel, which connects plans, runs, the store, claims and reports.
 
 Slow imports are inside the functions that need them, so that `provsel --help` answers at once. `__main__` removes the
 working folder from the path before anything else is imported.
@@ -11,14 +11,14 @@ import sys
 from collections.abc import Sequence
 
 LEAST_ADDRESS_SPACE = 1_500_000_000
-"""Bytes that NumPy, SciPy and their threads reserve; with less, OpenBLAS fails in the middle of a run, or hangs."""
+"""Bytes that NumPy, SciPy and their threads reserve; with less, OpenBLAS fails during a run, or hangs."""
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of the command `provsel`, which says what to install if packages are missing."""
+    """Entry point of the command `provsel`, which prints what to install if packages are missing."""
     limit = _address_space()
     if limit < LEAST_ADDRESS_SPACE:
         print(

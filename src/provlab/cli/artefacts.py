@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which artefact, and how."""
+    """Add the artefact and the options of the run."""
     parser.epilog = "Interrupt at any time; the same command resumes."
-    parser.add_argument("name", help="an artefact, such as table1 or PAPER/table1; all those of a paper; or all")
+    parser.add_argument(
+        "name", help="an artefact, such as table1 or PAPER/table1; a paper, for all its artefacts; or all"
+    )
     parser.add_argument("--render", action="store_true", help="render stored trials, compute nothing")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failed trial")
     add_settings(parser)
@@ -57,7 +59,7 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
         ends_early, where = options.fail_fast or artefact.parts["fail_fast"], executor_settings(artefact.parts)
         report = run_cells(artefact.cells, store, where, label=recipe.name, fail_fast=ends_early)
         print(report.counts(), file=sys.stderr)
-    if not report.stopped:  # a table would hide the failure
+    if not report.stopped:  # otherwise the table would hide the failure
         frame = recipe.frame(artefact, store)
         print(recipe.write(artefact, store, frame, results / "tables" / recipe.name, results / "figures" / recipe.name))
         print("To trace a number, use provsel report or provsel explain.", file=sys.stderr)
@@ -69,12 +71,12 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
     again = reproduce_command(recipe.name, [*options.overrides, *["--fail-fast"] * options.fail_fast])
     lines = [first, *(f"  {line}" for line in report.kinds())]
     lines += ["Finished trials are stored. This command computes the missing ones:", f"  {again}"]
-    print("\n".join(lines), file=sys.stderr)  # after the table, where readers see it
+    print("\n".join(lines), file=sys.stderr)  # after the table, where it is seen
     return 1
 
 
 def executor_note(artefact: Artefact) -> str:
-    """Return the problem with the executor if an artefact's file requires a single process; "" if there is none."""
+    """Return a note if an artefact requires a single process but the executor has several; otherwise ""."""
     from provlab.core.artefact import artefact_part
     from provlab.core.composition import executor_settings
 
@@ -83,12 +85,12 @@ def executor_note(artefact: Artefact) -> str:
         return ""
     return (
         f"{artefact.name}: expected executor=serial, because it measures times, got {used}; "
-        f"parallel trials take longer: leave out executor=..., unless times do not matter."
+        f"parallel trials take longer: omit executor=... unless times do not matter."
     )
 
 
 def status_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which artefacts."""
+    """Add the option that chooses artefacts."""
     parser.add_argument(
         "--artefact", action="append", metavar="NAME", help="such as table1; may be repeated (default: all)"
     )
@@ -97,7 +99,7 @@ def status_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_status(options: argparse.Namespace) -> int:
-    """Print one line per artefact: trials stored, its state, and the command for what is missing."""
+    """Print the number of stored trials, the state, and the command for missing trials of each artefact."""
     from provlab.core.artefact import COMPLETE, compose_artefact, state_of
     from provlab.core.plan import unique_cells
     from provlab.core.snapshot import StoreSnapshot
@@ -142,4 +144,4 @@ COMMANDS = {
     "reproduce": (reproduce_arguments, call_reproduce),
     "status": (status_arguments, call_status),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -1,4 +1,4 @@
-"""Rank a selector among those of the benchmark, or those of the benchmark on a data set; compute the benchmark."""
+"""Rank a selector in the benchmark, rank the methods of the benchmark on a data set, or compute the benchmark."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from provlab.data import Dataset
 
 ENDS = 5
-"""Number of data sets named at each end."""
+"""Number of best and of worst data sets that are named."""
 
 _SHARED = {"stability": (".2f", "stability"), "seconds": (".3g", "seconds")}
 
@@ -33,7 +34,7 @@ BOARD = {
     "rank": (".1f", "rank"), "95 % interval": (".1f", "low", "high"), "win rate": (".0%", "win_rate"),
     "loss": ("+.1f", "loss"), **_SHARED, "sets": (".0f", "sets"), "failed": (".0f", "failed"),
 }  # fmt: skip
-"""Columns of a leaderboard by their headings: their formats, and one number or both ends of an interval."""
+"""Columns of a leaderboard: headings, formats, and the names of a number or of both ends of an interval."""
 
 IN_BENCHMARK = "in the benchmark"
 
@@ -44,17 +45,17 @@ ON_DATA = {
 
 
 def rank_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the selector and the data set; settings are Hydra's overrides."""
+    """Add the options for the selector and the data set; settings are Hydra's overrides."""
     parser.epilog = (
-        "Only the trials of the selector are computed: those of the others come with provsel. It is\n"
-        "asked for each size of the benchmark. Interrupt at any time; the same command resumes.\n"
-        "A class of your own: name its module under trust in provsel.toml, or call provlab.rank.\n\n"
-        "With a data set, the fast methods of the benchmark are ranked on it, beside the selector where there is one:\n"
+        "Only the trials of the selector are computed, for each size of the benchmark; provsel\n"
+        "includes those of the other methods. Interrupt at any time; the same command resumes.\n"
+        "For your own class, name its module under trust in provsel.toml, or call provlab.rank.\n\n"
+        "With a data set, the fast methods of the benchmark are ranked on it, together with the selector, if any:\n"
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y selector=any selector._target_=my.Selector"
     )
     panel, against = (
-        "a data set of each domain, or all (default: quick)",
-        "only this method, as selector=NAME or the benchmark call it; may be repeated",
+        "one data set of each domain, or all (default: quick)",
+        "only this method, named as in selector=NAME or in the benchmark; may be repeated",
     )
     parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)
     kinds = "kind of the panel's targets (default: classification)"
@@ -76,11 +77,11 @@ def call_rank(options: argparse.Namespace) -> int:
     groups = _grouped(options.overrides)
     if options.export and groups["dataset"]:
         raise ValueError(
-            f"rank: expected --export without a data set, as the benchmark takes trials on its own data sets only, got "
-            f"{groups['dataset'][0]}; leave one of them out."
+            f"rank: expected --export without a data set, because the benchmark accepts only its own data sets, got "
+            f"{groups['dataset'][0]}; omit one of them."
         )
     if options.export:
-        checked_path(options.export)  # before the trials, which take minutes
+        checked_path(options.export)  # before computing trials, which takes minutes
     config = compose_config(groups["run"])
     results = results_folder(config)
     start = time.perf_counter()
@@ -101,7 +102,7 @@ def call_rank(options: argparse.Namespace) -> int:
 
 
 class Ranking(NamedTuple):
-    """The output of `provsel rank`: parts for a terminal, frames for JSON, the page, and the exit status."""
+    """Output of `provsel rank`: parts for the terminal, frames for JSON, the page, and the exit status."""
 
     parts: list[RenderableType]
     frames: dict[str, pd.DataFrame]
@@ -123,7 +124,7 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        For any other setting, and if neither selector nor data set has settings.
+        If there are other settings, or neither the selector nor the data set has settings.
     """
     from provlab.core.overrides import setting
 
@@ -141,9 +142,9 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
         wrong = wrong or groups["protocol"][0]
     if wrong:
         raise ValueError(
-            f"rank: expected settings of a selector, as selector=rrqr, of a data set, as dataset=digits, or of both, "
-            f"and those of executor and results, got {wrong}; models and sizes are those of the benchmark, and so are "
-            f"folds, but on a data set they may be protocol=time_order or protocol=splitter protocol.cv._target_=...."
+            f"rank: expected settings of a selector (selector=rrqr), a data set (dataset=digits), or both, and of "
+            f"executor and results, got {wrong}; the benchmark determines models, sizes and folds; only on a data set, "
+            f"folds may be protocol=time_order or protocol=splitter protocol.cv._target_=...."
         )
     return groups
 
@@ -172,7 +173,7 @@ def _rank_selector(
 
 
 def _name_of(overrides: list[str]) -> str:
-    """Return the name of the selector's config, or of the class if the settings name one directly."""
+    """Return the name of the selector's config, or of its class if the settings name it directly."""
     from provlab.core.composition import compose_config
     from provlab.core.overrides import setting
 
@@ -189,12 +190,12 @@ def _answer(result: Standing | OnData) -> list[RenderableType]:
 
 
 def described(result: Standing) -> Iterator[RenderableType]:
-    """Yield the leaderboard, the pairs and both ends of the data sets as parts for a terminal."""
+    """Yield the leaderboard with pairs, and the best and worst data sets, as parts for the terminal."""
     from provlab.verdicts.panel_scores import ERROR_OF
 
     name = result.name
     board = result.leaderboard.join(result.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
-    columns = {**BOARD, f"{name} beside it": ("+.1f", "difference"), "verdict": ("", "verdict")}
+    columns = {**BOARD, f"{name} vs. it": ("+.1f", "difference"), "verdict": ("", "verdict")}
     lines: list[dict[str, Any]] = []
     for line in _lines(board, columns):
         style = "bold" if line["method"] == name else ""
@@ -202,10 +203,10 @@ def described(result: Standing) -> Iterator[RenderableType]:
     caption = ""
     if not result.failed:
         caption = (
-            f"Loss to all features, and {name} beside each other method: points of {ERROR_OF[result.scores.task]}, "
-            f"negative is better. "
-            f"The verdicts hold together at 5 %. {len(result.sets)} data sets of {result.sets['domain'].nunique()} "
-            f"domains. Seconds of the others may be another machine's."
+            f"Loss compared with all features, and difference of {name} from each other method, in points of "
+            f"{ERROR_OF[result.scores.task]}; negative is better. The verdicts hold jointly at a level of 5 %. "
+            f"{len(result.sets)} data sets of {result.sets['domain'].nunique()} domains. Seconds of other methods may "
+            f"be from another machine."
         )
     yield table(lines, f"{name} among {len(board) - 1} methods", caption)
     for problem in result.problems:
@@ -218,7 +219,7 @@ def described(result: Standing) -> Iterator[RenderableType]:
 
 
 def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """Return a line per method with the columns of a leaderboard, without missing numbers."""
+    """Return a row per method with the columns of a leaderboard, without missing numbers."""
     lines = []
     for method, row in board.iterrows():
         line = {"method": str(method)}
@@ -235,7 +236,7 @@ def _rank_on_data(
     options: argparse.Namespace, groups: Mapping[str, list[str]], store: TrialStore, executor: Mapping[str, Any],
     results: Path,
 ) -> Ranking:  # fmt: skip
-    """Rank methods on a data set, write the page and the part for `provsel report`."""
+    """Rank methods on a data set, and write the page and the part for `provsel report`."""
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.panel import PanelDataset, base_cell
     from provlab.bench.rank import check_name, method_of
@@ -258,12 +259,12 @@ def _rank_on_data(
     result = on_data(name, dataset, methods, store, executor, yours)
     measure = result.words.measure
     caption = (
-        f"Difference: points of {measure} more than all features, with the 95 % interval of one method alone over the "
+        f"Difference: points of {measure} more than with all features, with the 95 % interval of one method over the "
         f"folds."
     )
     columns = {title.format(measure=measure): form for title, form in ON_DATA.items()}
     if is_regression:
-        caption += " Unexplained variance is 100 (1 - R^2): of the mean as a prediction it is 100."
+        caption += " Unexplained variance is 100 (1 - R^2), which is 100 for predicting the mean."
     alike = " with about as many columns" if result.n_alike < result.n_panel else ""
     caption += f" In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
     if missing:
@@ -288,11 +289,11 @@ def _rank_on_data(
 
 
 OWN_FOLDS = {"protocol=splitter": "protocol=benchmark_splitter", "protocol=time_order": "protocol=benchmark_time_order"}
-"""Folds that a data set may have in place of the benchmark's, and the names of the protocols that measure them."""
+"""Folds that a data set may have instead of the benchmark's, with the names of their protocols."""
 
 
 def _benchmark_folds(overrides: list[str]) -> list[str]:
-    """Return settings of folds as those of a protocol of the benchmark."""
+    """Translate settings of folds to those of a protocol of the benchmark."""
     from provlab.core.overrides import setting
 
     settings = []
@@ -301,14 +302,14 @@ def _benchmark_folds(overrides: list[str]) -> list[str]:
         if text not in OWN_FOLDS and name != "protocol.n_splits" and not name.startswith("protocol.cv"):
             raise ValueError(
                 f"rank: expected {' or '.join(OWN_FOLDS)}, and settings of protocol.cv and protocol.n_splits, got "
-                f"{text!r:.80}; measures and repeats are those of the benchmark."
+                f"{text!r:.80}; the benchmark determines measures and repeats."
             )
         settings.append(OWN_FOLDS.get(text, text))
     return settings
 
 
 def _check_rows(data: list[str]) -> Dataset:
-    """Return the data set that settings choose; raise for one that the benchmark does not measure in its folds."""
+    """Return the data set of the settings; raise if it does not fit the folds of the benchmark."""
     from provlab.bench.panel import judging
     from provlab.core.composition import compose_config
     from provlab.core.plan import MANY_ROWS, load_from
@@ -318,11 +319,11 @@ def _check_rows(data: list[str]) -> Dataset:
     dataset, n_splits = load_from(config["dataset"]), config["protocol"]["n_splits"]
     if dataset.n_rows > MANY_ROWS:
         raise ValueError(
-            f"rank: expected at most {MANY_ROWS:,} rows, as methods and judges of the benchmark take minutes or hours "
-            f"on more, got {dataset.n_rows:,} in {dataset.name}; take a sample of each class by "
+            f"rank: expected at most {MANY_ROWS:,} rows, because more rows can take hours, got "
+            f"{dataset.n_rows:,} in {dataset.name}; sample each class by "
             f"+dataset.sample_rows=5000, or compare selectors with provsel run -m ... selector=rfe_half,rrqr."
         )
-    if n_splits is None:  # a splitter's folds need no row of each class
+    if n_splits is None:  # a splitter's folds need not contain each class
         return dataset
     n_groups = n_splits if dataset.groups is None else len({*dataset.groups.tolist()})
     if n_groups < n_splits:
@@ -336,37 +337,37 @@ def _check_rows(data: list[str]) -> Dataset:
     if smallest < n_splits:
         raise ValueError(
             f"rank: expected at least {n_splits} rows of each class, one for each fold of the benchmark, got "
-            f"{smallest} of class {label} in {dataset.name}; leave them out by "
-            f"+dataset.min_class_size={n_splits}, or join the class with another one."
+            f"{smallest} of class {label} in {dataset.name}; remove them by "
+            f"+dataset.min_class_size={n_splits}, or merge the class with another one."
         )
     return dataset
 
 
 def panel_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the part of the panel."""
+    """Add the options that choose a part of the panel."""
     parser.epilog = (
-        "Interrupt at any time; the same command resumes. A data set is stored when all its trials are;\n"
-        "provsel reference --panel then writes what follows from them."
+        "Interrupt at any time; the same command resumes. A data set is stored once all its trials are finished;\n"
+        "provsel reference --panel then writes the results that depend on them."
     )
     parser.add_argument("--dataset", action="append", default=[], metavar="NAME", help="may be repeated (default: all)")
-    parser.add_argument("--plan", action="store_true", help="compute nothing, say what is stored")
-    parser.add_argument("--permuted", action="store_true", help="the controls with permuted labels")
+    parser.add_argument("--plan", action="store_true", help="compute nothing, list what is stored")
+    parser.add_argument("--study", metavar="NAME", help="a study beside the panel, such as permuted")
     parser.add_argument("--add", metavar="FILE", help="add a method's trials, which provsel rank --export wrote")
-    parser.add_argument("--part", default="1/1", help="2/3 is the second third of the data sets (default: 1/1)")
-    parser.add_argument("--hours", type=float, default=24.0, help="begin no data set later (default: 24)")
+    parser.add_argument("--part", default="1/1", help="part of the data sets: 2/3 is the second third (default: 1/1)")
+    parser.add_argument("--hours", type=float, default=24.0, help="start no data set after this time (default: 24)")
     add_store_arguments(parser, "executor=serial")
 
 
 def call_panel(options: argparse.Namespace) -> int:
-    """Compute data sets, a line for each, and return 1 where one could not be computed."""
+    """Compute data sets, print a line for each, and return 1 if any failed."""
     from provlab.bench.methods import panel_methods
-    from provlab.bench.panel import panel_cells, panel_datasets, some, stored_folder
-    from provlab.bench.panel_computing import compute, in_turn
-    from provlab.bench.permuted import excess_errors, permuted_cells, permuted_datasets, permuted_folder
-    from provlab.bench.stored_panel import is_complete
+    from provlab.bench.panel import panel_datasets, some, stored_folder
+    from provlab.bench.panel_computing import cells_of_panel, compute, in_turn
+    from provlab.bench.stored_panel import is_complete, write_dataset
+    from provlab.bench.studies import folder_of, studies, study_cells, write_study
     from provlab.bench.submission import read_submission
 
-    why = "all else is the same for everybody: choose by --dataset"
+    why = "all other settings are fixed: choose by --dataset"
     executor = only_executor("panel", options, "executor=serial", why)
     if options.add:
         submission = read_submission(options.add)
@@ -376,26 +377,33 @@ def call_panel(options: argparse.Namespace) -> int:
             f"ranked {submission.n_variants} variants. Add to methods.yaml:\n{submission.entry}"
         )
         return 0
-    plan = permuted_cells if options.permuted else panel_cells
-    folder = permuted_folder() if options.permuted else stored_folder()
-    datasets = some("data set", options.dataset, permuted_datasets() if options.permuted else panel_datasets())
+    datasets = panel_datasets()
+    if options.study:
+        [study] = some("study", [options.study], studies()).values()
+        datasets = {name: datasets[name] for name in study.sets}
+        folder = folder_of(options.study)
+        plan = partial(study_cells, study, panel_methods())
+        write = write_study
+    else:
+        folder = stored_folder()
+        plan = cells_of_panel
+        write = write_dataset
+    chosen = some("data set", options.dataset, datasets)
     part, _, n_parts = options.part.partition("/")
-    mine = {name: datasets[name] for name in in_turn(datasets)[int(part) - 1 :: int(n_parts)]}
+    mine = in_turn(chosen)[int(part) - 1 :: int(n_parts)]
     if options.plan:
         lines = []
-        for name, dataset in mine.items():
-            cells = plan(panel_methods(), {name: dataset})
+        for name in mine:
+            cells = plan(name)
             n_trials = sum(entry.cell.n_trials for entry in cells)
             state = "stored" if is_complete(name, cells, folder) else ""
-            lines.append({"data set": name, "domain": dataset.domain, "trials": f"{n_trials:,}", "": state})
+            lines.append({"data set": name, "domain": datasets[name].domain, "trials": f"{n_trials:,}", "": state})
         PlainConsole().print(table(lines))
         return 0
     status = 0
-    for line in compute(mine, Path(options.results), folder, executor, options.hours, plan):
+    for line in compute(mine, Path(options.results), folder, executor, options.hours, plan, write):
         print(line, flush=True)
         status = max(status, int("state" in line))
-    if options.permuted:
-        PlainConsole().print(table(excess_errors(folder).round(2).to_dict("records"), caption="points above chance"))
     return status
 
 
@@ -403,4 +411,4 @@ COMMANDS = {
     "panel": (panel_arguments, call_panel),
     "rank": (rank_arguments, call_rank),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

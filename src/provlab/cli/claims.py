@@ -1,4 +1,4 @@
-"""Judge claims on stored trials or on a table, under one reading or all, and keep the results of full runs."""
+"""Judge claims on stored trials or on a table, under one or all readings, and write the reference results."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from provlab.verdicts.claims.verdicts import Verdict
     from provlab.verdicts.readings.robustness import Robustness
 
-TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results. The section results of
-the file of claims assigns roles to its columns, or --column does. Exit status: 0 all claims replicated; 1 one is
-contradicted, or shows no difference; 2 wrong arguments or files; 3 none is contradicted, but one is open (any other
+TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results. The section "results" of
+the claims file, or --column, assigns roles to its columns. Exit status: 0 all claims are replicated; 1 a claim is
+contradicted or shows no difference; 2 wrong arguments or files; 3 no claim is contradicted, but one is open (any other
 verdict, such as not contradicted). Without --claims the status is 0 for any verdict."""
 
 EXIT_FAILED = 1
@@ -40,16 +40,16 @@ COLOURS = {
 
 
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for claims, evidence and amount of output."""
+    """Add the options for claims, evidence and output."""
     parser.epilog = TABLE_HELP
-    parser.add_argument("--paper", help="only the claims of this paper (default: of all)")
+    parser.add_argument("--paper", help="only the claims of this paper (default: all papers)")
     parser.add_argument("--claims", metavar="FILE", help="judge these claims on the table --results FILE")
     parser.add_argument(
         "--column", action="append", default=[], metavar="ROLE=NAME",
         help="role of a column of the table: row=classifier, dataset=name, fold=fold, score=accuracy (or error=...), "
         "unit=percent; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--output", metavar="FILE", help="with --claims: write the verdicts there, as CSV")
+    parser.add_argument("--output", metavar="FILE", help="with --claims: write the verdicts to this CSV file")
     parser.add_argument("--detail", action="store_true", help="print the result of each part of each claim")
     parser.add_argument(
         "--figures", action="store_true", help="draw critical-difference diagrams of the rankings, in results/figures"
@@ -59,7 +59,7 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_verify(options: argparse.Namespace) -> int:
-    """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
+    """Judge claims, and print verdicts and rankings; those of a project are also written to results/."""
     from provlab.bench.statements import is_about_panel
     from provlab.verdicts.claims.dataset_ranks import ranked
     from provlab.verdicts.claims.verdicts import verdict_frame
@@ -117,7 +117,7 @@ def _with_trials(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
-    """Return the exit status of a check of a table: see `TABLE_HELP`."""
+    """Return the exit status of a check of a table, see `TABLE_HELP`."""
     from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, REPLICATED
 
     names = {verdict.verdict for verdict in verdicts}
@@ -141,7 +141,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
-    with ThreadPoolExecutor(1) as reader:  # reading waits for the disk, and decodes without Python's lock
+    with ThreadPoolExecutor(1) as reader:  # reading waits for the disk and decodes without holding Python's lock
         snapshot = reader.submit(StoreSnapshot, store, columns_read(claims))
         artefacts = composed(sorted({name for claim in claims for name in claim.artefacts}), options.overrides)
     evidence = Evidence(snapshot.result(), options.overrides, artefacts)
@@ -192,7 +192,7 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
 
 def _check_table_options(options: argparse.Namespace) -> None:
-    """Raise for --claims without a table, a table without --claims, and options of a project beside them."""
+    """Raise if --claims and the table are not given together, or if options of a project are added."""
     results = Path(options.results)
     expected = "verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file"
     if options.claims is None:
@@ -201,7 +201,7 @@ def _check_table_options(options: argparse.Namespace) -> None:
     missing = [f"no file {path} of {name}" for name, path in paths.items() if not path.is_file()]
     if missing:
         is_default = results == Path(DEFAULT_RESULTS)
-        advice = "leave out --claims for the store of a project" if is_default else "name both"
+        advice = "omit --claims for the store of a project" if is_default else "name both"
         raise ValueError(f"{expected}, got {', '.join(missing)}; {advice}.")
     beside = list(options.overrides)
     if options.figures:
@@ -215,7 +215,7 @@ def _check_table_options(options: argparse.Namespace) -> None:
 
 
 def _verdict_line(verdict: Verdict, robustness: Mapping[str, Robustness]) -> dict[str, object]:
-    """Return the printed line about a claim; n needed is that of a power of 0.9 at the observed effect."""
+    """Return the printed row for a claim; n needed gives a power of 0.9 at the observed effect."""
     from provlab.verdicts.claims.rules import NOT_RUN
     from provlab.verdicts.readings.robustness import counted, under_readings
 
@@ -264,7 +264,7 @@ def _ranking_line(name: str, lines: pd.DataFrame) -> dict[str, object]:
 
 
 def _totals(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
-    """Return how many of the papers' own claims have each verdict."""
+    """Summarise the number of the papers' own claims with each verdict."""
     from provlab.verdicts.claims.rules import VERDICTS
     from provlab.verdicts.readings.robustness import counted
 
@@ -275,7 +275,7 @@ def _totals(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -
 
 
 def _untested(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
-    """Return how many of the papers' own claims have a verdict and were not tested under readings."""
+    """State how many of the papers' own claims have a verdict but were not tested under readings."""
     from provlab.verdicts.claims.rules import DECIDED
 
     own = [verdict for verdict in verdicts if verdict.claim.kind == "paper" and verdict.verdict in DECIDED]
@@ -284,31 +284,41 @@ def _untested(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness])
 
 
 def _beside(verdicts: Sequence[Verdict]) -> str:
-    """Return how many claims there are beside the papers' own, of each kind."""
+    """State the number of other claims of each kind, besides the papers' own."""
     counts = Counter(verdict.claim.kind for verdict in verdicts if verdict.claim.kind != "paper")
     texts = [f"{n} {kind}" for kind, n in sorted(counts.items())]
-    return f"; beside: {', '.join(texts)}" if texts else ""
+    return f"; others: {', '.join(texts)}" if texts else ""
 
 
 def readings_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the paper, the claims and the mode."""
+    """Add the paper, the options that choose claims, and the mode."""
     parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument("paper", help="a paper with a readings.yaml")
     parser.add_argument(
-        "--artefact", action="append", default=[], metavar="NAME", help="only claims about it; may be repeated"
+        "--artefact",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only claims about this artefact; may be repeated",
     )
     parser.add_argument(
-        "--claim", action="append", default=[], metavar="TEXT", help="only claims with this in the id; may be repeated"
+        "--claim",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="only claims whose id contains this; may be repeated",
     )
     parser.add_argument("--plan", action="store_true", help="print the planned trials and their cost, compute nothing")
     parser.add_argument("--render", action="store_true", help="judge stored trials, compute nothing")
     parser.add_argument("--figures", action="store_true", help="draw the specification curve of each claim")
-    parser.add_argument("--letter", action="store_true", help="write a page to the paper's authors, letter.md")
+    parser.add_argument(
+        "--letter", action="store_true", help="write letter.md, a one-page letter to the paper's authors"
+    )
     parser.add_argument(
         "--packed", action="append", default=[], metavar="FOLDER", type=Path,
         help="use the packed trials of this folder, such as results/reference, and compute the rest; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--whole", action="store_true", help="all data, also where readings.yaml selects some")
+    parser.add_argument("--whole", action="store_true", help="use all data, even if readings.yaml selects a part")
     add_store_arguments(parser, "executor=serial")
 
 
@@ -370,7 +380,7 @@ def call_readings(options: argparse.Namespace) -> int:
         text = letter(stored)
         write_text(folder / "letter.md", text)
         print(text)
-    console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
+    console.print(f"All universes of all claims: {folder / 'universes.csv'}")
     return 1 if failures else 0
 
 
@@ -398,12 +408,12 @@ def _readings_on_panel(options: argparse.Namespace) -> int:
         draw_field(options.paper, folder)
     console = PlainConsole()
     console.print(robustness_table(outcome))
-    console.print(f"Every universe of every claim: {folder / 'universes.csv.gz'}")
+    console.print(f"All universes of all claims: {folder / 'universes.csv.gz'}")
     return 0
 
 
 def _packed_in(results: Path, paper: str) -> Path:
-    """Return the folder of a paper's readings in another results folder, with packed trials."""
+    """Return the folder with the packed trials of a paper's readings in another results folder."""
     from provlab.verdicts.readings.packed import PACKED
 
     folder = results / "readings" / paper
@@ -416,27 +426,27 @@ def _packed_in(results: Path, paper: str) -> Path:
 
 
 def reference_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the options that choose what to write."""
     add_store_arguments(parser)
     parser.add_argument(
         "--artefact", action="append", default=[], metavar="NAME",
-        help="only this artefact; may be repeated (default: all with complete trials)",
+        help="only this artefact; may be repeated (default: all whose trials are complete)",
     )  # fmt: skip
     parser.add_argument(
-        "--readings", action="store_true", help="only the results of provsel readings, of --artefact or of all"
+        "--readings", action="store_true", help="only the results of provsel readings, for --artefact or all"
     )
     parser.add_argument(
-        "--panel", action="store_true", help="only what follows from the trials of the benchmark: ranks, pairs, answers"
+        "--panel", action="store_true", help="only the results of the benchmark's trials: ranks, pairs, answers"
     )
     parser.add_argument(
         "--release", metavar="DATE", type=_day,
-        help="with --panel: keep the leaderboard as the release of this date, such as 2026-12-01",
+        help="with --panel: store the leaderboard as the release of this date, such as 2026-12-01",
     )  # fmt: skip
     parser.add_argument(
-        "--cards", action="store_true", help="only the cards of the benchmark's data sets that have none yet"
+        "--cards", action="store_true", help="only cards of the benchmark's data sets, for those without one"
     )
     parser.add_argument(
-        "--audits", action="store_true", help="only the table of what the runs of provsel audit found, audits.csv"
+        "--audits", action="store_true", help="only audits.csv, the findings of the runs of provsel audit"
     )
     parser.add_argument(
         "--texts", action="store_true", help="only write README.md and the letters of results/reference, and fill the "
@@ -445,7 +455,7 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_reference(options: argparse.Namespace) -> int:
-    """Write the reference results, print their folder, and fill the texts of the project."""
+    """Write the reference results, print their folder, and render the project's templates."""
     from provlab.custody.reference import write_audits, write_pages, write_readings, write_reference
     from provlab.custody.texts import fill_texts
     from provlab.project.project import current_project
@@ -509,4 +519,4 @@ COMMANDS = {
     "reference": (reference_arguments, call_reference),
     "verify": (verify_arguments, call_verify),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -1,6 +1,6 @@
-"""The commands: their names and options, and their common treatment of settings, bad input and interrupts.
+"""Names and options of the commands, and their common handling of settings, bad input and interrupts.
 
-A module of this folder has two functions for each of its commands, in its `COMMANDS`. Only the module of the called
+Each module of this folder lists two functions for each of its commands in `COMMANDS`. Only the module of the called
 command is imported.
 """
 
@@ -26,43 +26,43 @@ from provlab.project.terminal import visible_output
 from provsel import __version__
 
 COMMANDS = {
-    "audit": ("trials", "compute a random sample of the stored trials again, and compare", "--fraction 0.01"),
+    "audit": ("trials", "recompute a random sample of the stored trials, and compare", "--fraction 0.01"),
     "doctor": ("project", "check the installation: packages, machine, data sets, store", "--json"),
-    "explain": ("pages", "print config, seeds, trials and versions of a number, and the command for it",
+    "explain": ("pages", "print config, seeds, trials and versions of a number, and its command",
                 "table1 --row BSS"),
     "export": ("trials", "write the stored trials as Parquet and as one CSV file, for others", "--output for-anna"),
     "fetch": ("project", "download, convert and verify the files of data sets", "orl madelon"),
     "list": ("project", "list data sets, selectors, models and artefacts", "selectors"),
     "merge": ("trials", "add trials of other stores or exports, and print conflicts", "from-anna/results"),
     "new": ("project", "create a project: data, a selector, an experiment, a claim and a test", "my-study"),
-    "rank": ("benchmark", "rank a selector among those of the benchmark, or these on your data",
+    "rank": ("benchmark", "rank a selector in the benchmark, or its methods on your data",
              "selector=rrqr --panel quick"),
     "readings": ("claims", "judge the claims of a paper under all its readings", "smith2020 --artefact table1 --plan"),
     "report": ("pages", "write the HTML report: your runs, and every number and claim of papers", "--results results"),
     "reproduce": ("artefacts", "compute missing trials of an artefact, and write its tables and figures",
                   "table1 executor=serial"),
     "run": ("run", "run one cell, or with -m a sweep over cells", "-m dataset=digits selector=bss,leverage"),
-    "select": ("select", "select features of a table: which, by which method, with what error", "penguins.csv species"),
+    "select": ("select", "select features of a table, with the method and the error", "penguins.csv species"),
     "status": ("artefacts", "count stored trials of each artefact", "--artefact table1"),
     "verify": ("claims", "judge the claims of papers on stored trials, or any claims on a table",
                "--paper smith2020 --detail"),
     "panel": ("benchmark", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"),
     "reference": ("claims", "write results/reference from the store", "--artefact table1"),
 }  # fmt: skip
-"""For each command its module, a one-line description, and its possible arguments."""
+"""Module, one-line description and example arguments of each command."""
 
 FOR_MAINTAINERS = ("panel", "reference")
-"""Commands that write what the project itself stores: help lists them separately."""
+"""Commands for maintainers, which write files of the project itself; help lists them separately."""
 
 ERRORS = (OSError, ValueError)
-"""Errors raised by bad input: shown as one message, without a traceback."""
+"""Errors raised by bad input, which are shown as one message without a traceback."""
 
 DEFAULT_RESULTS = "results"
 
 DESCRIPTION = "Provable feature selection and its replications."
 
 WITHOUT_COMMAND = ("--version", "--completion")
-"""Options that are given in place of a command."""
+"""Options that are given instead of a command."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -89,9 +89,7 @@ class Help(argparse.HelpFormatter):
 
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
-    gc.set_threshold(
-        50_000
-    )  # plans are many small objects that stay: by default, all of them would be scanned repeatedly
+    gc.set_threshold(50_000)  # plans are many long-lived small objects, which would be scanned repeatedly by default
     every, names = parser_of_all()
     for name, (_, about, _) in COMMANDS.items():
         listed: dict[str, Any] = {} if name in FOR_MAINTAINERS else {"help": about}
@@ -108,10 +106,12 @@ def call(argv: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(argv[1:])
 
     def body() -> int:
-        for package in ("provlab", "provsel"):  # other loggers report every glyph and every closed connection
+        for package in ("provlab", "provsel"):  # loggers of other packages report too many details
             logger = logging.getLogger(package)
             logger.setLevel(logging.INFO)
-            logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of an earlier call in the same process
+            logger.handlers[:] = [
+                logging.StreamHandler(sys.stderr)
+            ]  # replaces the handler of an earlier call in the same process
         if hasattr(options, "overrides") and hasattr(options, "results"):
             _choose_results(options)
         status: int = run(options)
@@ -133,7 +133,7 @@ def parser_of_all() -> tuple[Parser, Any]:
 
 
 def call_without_command(options: argparse.Namespace) -> int:
-    """Print what was requested in place of a command."""
+    """Print what an option without a command requests."""
     if options.completion is not None:
         from provlab.cli.completion import completion_script
 
@@ -149,18 +149,18 @@ def call_without_command(options: argparse.Namespace) -> int:
 
 
 def add_settings(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
-    """Add settings with a default; otherwise argparse calls them required when another argument is missing."""
+    """Add settings with a default; otherwise argparse reports them as required if another argument is missing."""
     parser.add_argument("overrides", nargs="*", default=[], help=f"settings in Hydra's grammar, such as {example}")
 
 
 def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
-    """Add the options of all commands that read stored trials: the results folder, and settings."""
+    """Add the options of all commands that read stored trials: the results folder and settings."""
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     add_settings(parser, example)
 
 
 def only_executor(command: str, options: argparse.Namespace, example: str, why: str) -> dict[str, Any]:
-    """Return the executor settings of a command that takes no others; `why` is the advice in the error."""
+    """Return the settings of a command that takes only executor settings; `why` is the advice in the error."""
     for text in options.overrides:
         if text.split("=", 1)[0].split(".")[0] != "executor":
             raise ValueError(
@@ -172,12 +172,12 @@ def only_executor(command: str, options: argparse.Namespace, example: str, why: 
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the form of the output."""
+    """Add the option for JSON output."""
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 
 def _choose_results(options: argparse.Namespace) -> None:
-    """Treat the setting results=FOLDER as --results FOLDER; it states where trials are stored, not which."""
+    """Treat the setting results=FOLDER as --results FOLDER, because it does not affect which trials are meant."""
     named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
     if not named:
         return
@@ -186,15 +186,14 @@ def _choose_results(options: argparse.Namespace) -> None:
     folder = str(results_folder(compose_config(named)))
     if options.results not in (DEFAULT_RESULTS, folder):
         raise ValueError(
-            f"results: expected one results folder, got --results {options.results} and {named[-1]}; leave out one "
-            f"of them."
+            f"results: expected one results folder, got --results {options.results} and {named[-1]}; omit one of them."
         )
     options.overrides = [text for text in options.overrides if text not in named]
     options.results = folder
 
 
 def guarded(body: Callable[[], int]) -> int:
-    """Run a command: bad input is one message, an interrupt has its own exit status."""
+    """Run a command; bad input prints one message, and an interrupt has its own exit status."""
     with visible_output(), _warnings_as_notes():
         try:
             return body()
@@ -205,7 +204,7 @@ def guarded(body: Callable[[], int]) -> int:
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and explained(error) is not error:
                 raise
-            # our own fault: Python would print it after the block, including control characters of untrusted text
+            # an internal error, which Python would print with the control characters of untrusted text
             traceback.print_exc()
             return 1
     return 2
@@ -213,7 +212,7 @@ def guarded(body: Callable[[], int]) -> int:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Show each warning to users as one line, once per command, even if a file is read several times."""
+    """Print each warning as one line, once per command, even if a file is read several times."""
     shown, as_before = set(), warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
@@ -233,18 +232,18 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an error; a system error gets its file, reason and advice."""
+    """Return the message of an error; for system errors it has the file, the reason and advice."""
     from provlab.core.store import STEPS
 
     if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
         return str(error)
     return (
         f"{os.fsdecode(error.filename)}: expected a file or folder that can be read and written, got "
-        f"{os.strerror(error.errno)!r}; {STEPS[error.errno]}, then run the same command again."
+        f"{os.strerror(error.errno)!r}; {STEPS[error.errno]}, then rerun the command."
     )
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error on one line: its message if written for users, else with its type."""
+    """Return an error on one line: its message, preceded by its type unless the message is written for users."""
     text = visible_line(" ".join(message_of(error).split()))
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"

@@ -1,6 +1,6 @@
-"""Completion of commands and options in a shell, by the package shtab.
+"""Shell completion of commands and options with the package shtab.
 
-Other commands import one module each. This one imports all of them, as the script contains the options of each.
+This module imports the modules of all commands, because the script contains the options of each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def completion_script(shell: str) -> str:
     Raises
     ------
     ValueError
-        For a shell that shtab does not know, or without shtab.
+        If shtab does not know the shell or is not installed.
     """
     try:
         import shtab

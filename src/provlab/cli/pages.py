@@ -1,4 +1,4 @@
-"""Where numbers come from: the whole report, or the trace of one number."""
+"""Commands on the origin of numbers: the whole report, or the trace of one number."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 report_arguments = add_store_arguments
 
 TOP = 10
-"""Number of features of a cell that `explain` names."""
+"""Number of features of a cell that `explain` lists."""
 
 
 def call_report(options: argparse.Namespace) -> int:
-    """Build the report and print where it is."""
+    """Build the report and print its path."""
     from provlab.bench.own_runs import read_runs
     from provlab.custody.site import build_report
     from provlab.project.papers import some_artefacts
@@ -45,7 +45,7 @@ def call_report(options: argparse.Namespace) -> int:
 
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which number."""
+    """Add the options that choose a number."""
     parser.add_argument("artefact", help="such as table1, or PAPER/table1")
     parser.add_argument("--row", help="a row of the artefact; without it, the rows are listed")
     parser.add_argument("--column", help="a column of the artefact; without it, the columns are listed")
@@ -93,7 +93,7 @@ def choose(artefact: Artefact, **names: str | None) -> Artefact:
     Raises
     ------
     ValueError
-        For an unknown name; lists the rows, columns or data sets.
+        If a name is unknown; the message lists the rows, columns or data sets.
     """
     for kind, name in names.items():
         if name is not None:
@@ -104,7 +104,7 @@ def choose(artefact: Artefact, **names: str | None) -> Artefact:
 
 
 def _entry_name(artefact: Artefact, kind: str, name: str) -> str:
-    """Return the row, column or data set of the entries with a given name: a column may be a summary of an entry's."""
+    """Return the row, column or data set of an entry with a given name; a column may be a summary of the entry's."""
     choices = _names(artefact, kind)
     if name in choices:
         return name
@@ -134,7 +134,7 @@ def _print_names(artefact: Artefact, *, as_json: bool) -> None:
 
 
 def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures]) -> Iterator[RenderableType]:
-    """Yield a trace in a results folder as parts for a terminal, with the selected features of its cells."""
+    """Yield a trace in a results folder as parts for the terminal, with the selected features of its cells."""
     from provlab.core.tables import value_text
 
     yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")
@@ -148,18 +148,18 @@ def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures
     for cell in trace.cells:
         yield from _cell(cell, results, selected.get(cell.entry.cell.id))
     if trace.silent:
-        text = f"some records do not say {', '.join(trace.silent)}: an older version wrote them"
+        text = f"some records lack {', '.join(trace.silent)}, because an older version wrote them"
         yield Text(text, style="yellow")
     yield Text("computed with", style="bold")
     for versions, n in trace.environments:
         yield f"  {n} trials: {_plain(versions)}"
     for revision, n in trace.revisions:
         differed = " (files differed from it)" if revision.endswith("+") else ""
-        yield f"  {n} trials: git revision {revision or 'not known'}{differed}"
+        yield f"  {n} trials: git revision {revision or 'unknown'}{differed}"
 
 
 def _values_of(trace: Trace, results: str) -> dict[str, Any]:
-    """Return a trace as plain values: numbers, cells with their configs, commands, environments and revisions."""
+    """Convert a trace to plain values: numbers, cells with their configs, commands, environments and revisions."""
     cells = []
     for cell in trace.cells:
         planned = cell.entry.cell
@@ -195,13 +195,13 @@ def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> 
         for trial in cell.trials:
             trials.append({name: _number(trial[name]) for name in columns})
         yield table(trials)
-    yield f"  compute it again:  {cell.command}"
+    yield f"  recompute it:  {cell.command}"
     if cell.n_stored:
-        yield f"  and compare:       {cell.audit_command(results)}"
+        yield f"  and compare:   {cell.audit_command(results)}"
 
 
 def _features(selected: SelectedFeatures) -> Iterator[RenderableType]:
-    """Yield the features that a cell selects most often, and how stable they are."""
+    """Yield the features that a cell selects most often, and the stability of the selection."""
     from provlab.core.selected import KEEPS_ALL
 
     size = " to ".join(f"{n:,}" for n in dict.fromkeys(selected.sizes))
@@ -226,7 +226,7 @@ FEATURE_COLUMNS = (
     ("frequency", "selections", "{:.1%}"), ("place", "place", "{:g}"), ("weight", "weight", "{:+.3g}"),
     ("weight_sd", "weight sd", "{:.2g}"),
 )  # fmt: skip
-"""Columns of the selected features, their headings in a terminal, and their formats."""
+"""Columns of the selected features, with their headings and formats in the terminal."""
 
 
 def _number(value: Any) -> str:
@@ -237,7 +237,7 @@ def _number(value: Any) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Return a value as text, a mapping without quotes."""
+    """Return a value as text, with mappings printed without quotes."""
     if not isinstance(value, dict):
         return str(value)
     return json.dumps(value, sort_keys=True, separators=(", ", "="), ensure_ascii=False).replace('"', "")
@@ -247,4 +247,4 @@ COMMANDS = {
     "explain": (explain_arguments, call_explain),
     "report": (report_arguments, call_report),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -1,4 +1,4 @@
-"""Needs of a run: a project, data and an installation; and lists of everything that can be run."""
+"""Commands on projects, data and the installation, and lists of everything that can be run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provlab.project.messages import counted_noun, did_you_mean, visible_line
 ALL = "all"
 
 LISTED = 5
-"""Number of missing files of a data set to name."""
+"""Largest number of missing files that are listed for a data set."""
 
 TITLES = {
     "datasets": "Data sets (dataset=NAME)",
@@ -43,7 +43,9 @@ def call_fetch(options: argparse.Namespace) -> int:
     names: dict[str, None] = {}
     for name in options.names:
         names |= dict.fromkeys(source_names() if name == ALL else [name])
-    logging.getLogger("provlab.data").setLevel(logging.WARNING)  # failed attempts: the lines below have the reasons
+    logging.getLogger("provlab.data").setLevel(
+        logging.WARNING
+    )  # hides failed attempts, whose reasons are printed below
     outcomes = fetch([*names], keep_raw=options.keep_raw, progress=not options.quiet)
     width = max(map(len, outcomes))
     without_network = ""
@@ -66,21 +68,21 @@ def call_fetch(options: argparse.Namespace) -> int:
         else:
             state = f"MISSING ({counts}):"
         print(f"{name:{width}}  {state}")
-        more = [f"and {len(absent) - LISTED} files more"] if len(absent) > LISTED else []
+        more = [f"and {len(absent) - LISTED} more files"] if len(absent) > LISTED else []
         for line in absent[:LISTED] + more:
             print(f"{'':{width}}    {line}")
     if without_network:
-        print(f"there is no network: {without_network}; try again with one, or put the files into the mirror folder")
+        print(f"there is no network: {without_network}; try again later, or put the files into the mirror folder")
     is_complete = all(not obtained or usable(obtained) for obtained in outcomes.values())
     return 0 if is_complete else 1
 
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
-"""Colours by state of a check."""
+"""Colours of the states of a check."""
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the results folder, and the form of the output."""
+    """Add the results folder and the option for JSON output."""
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     add_json(parser)
 
@@ -113,7 +115,7 @@ def call_doctor(options: argparse.Namespace) -> int:
 
 
 def new_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add where."""
+    """Add the folder."""
     parser.add_argument("folder", help="new folder of the project, such as my-study")
 
 
@@ -134,7 +136,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_list(options: argparse.Namespace) -> int:
-    """Print one line per item, never wrapped, so that the lines can be searched and counted."""
+    """Print one unwrapped line per item, so that lines can be searched and counted."""
     from provlab.project.terminal import print_json, print_text
 
     titles = TITLES if options.kind is None else {options.kind: ""}
@@ -152,17 +154,17 @@ def call_list(options: argparse.Namespace) -> int:
 
 
 def listing(kind: str) -> dict[str, str]:
-    """Return the items of a kind, sorted by name, with one line about each.
+    """Return the items of a kind, sorted by name, each with a one-line description.
 
     Parameters
     ----------
     kind : str
-        One of `TITLES`. All except artefacts have the names of their configs.
+        One of `TITLES`. All kinds except artefacts are named by their configs.
 
     Raises
     ------
     ValueError
-        For an unknown kind, or a config that does not fit its class or loader.
+        If the kind is unknown, or a config does not fit its class or loader.
     """
     if kind not in TITLES:
         hint = did_you_mean(kind, TITLES) or "."
@@ -207,12 +209,12 @@ def _dataset(config: dict[str, Any]) -> str:
 
 
 def _component(kind: str, name: str, config: dict[str, Any]) -> str:
-    """Return class, summary and source of a component, whether it is random, and if a theorem gives its number."""
+    """Return the class, summary and source of a component, whether it is random, and its budget if it has one."""
     from provlab.project.components import UNSET, build, component_class
     from provlab.project.project import current_project
     from provsel.reducers import is_random, is_random_model
 
-    if "_target_" not in config:  # a model by task
+    if "_target_" not in config:  # a model that depends on the task
         classes = [f"{component_class(kind, of_task).__name__} for {task}" for task, of_task in config.items()]
         return f"By the task of the data: {', '.join(classes)}."
     if config["_target_"] == UNSET:
@@ -231,7 +233,7 @@ def _component(kind: str, name: str, config: dict[str, Any]) -> str:
 
 
 def _labels_and_source(name: str, selector: Any) -> str:
-    """Return the family, the labels, the growth of time and the first reference of a selector."""
+    """Return the family, the kind of labels, the time complexity and the first reference of a selector."""
     from provlab.core.vocabulary import SELECTORS, family_of
 
     labels = "without labels"
@@ -256,4 +258,4 @@ COMMANDS = {
     "list": (list_arguments, call_list),
     "new": (new_arguments, call_new),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -1,4 +1,4 @@
-"""Run one cell, or with -m one job for each combination of values."""
+"""Run one cell, or with -m a job for each combination of values."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 MAX_JOBS = 100_000
 
 LISTED = 20
-"""Number of jobs to print for each reason of failure."""
+"""Largest number of jobs that are printed for each reason of failure."""
 
 Job = tuple[str, ...]
-"""Overrides."""
+"""Overrides of a job."""
 
 Outcome = str | None
-"""Why a job failed; "" if it did not, None if it was not finished."""
+"""Reason why a job failed; "" if it did not fail, None if it was not finished."""
 
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a run; settings are Hydra's overrides."""
     parser.epilog = (
-        "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes a setting of it, and + "
-        "adds one. With -m a setting takes several values, as in a,b or range(1,4): each combination is a job, and "
-        "shared trials run once. Interrupt at any time; the same command resumes. The run ends with a table. It is "
-        "written below results/runs, with a figure and the selected features; provsel report shows them."
+        "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes one of its settings, and "
+        "+GROUP.SETTING=VALUE adds one. With -m a setting takes several values, as in a,b or range(1,4). Each "
+        "combination is a job, and shared trials run once. Interrupt at any time; the same command resumes. The final "
+        "table is written below results/runs, with a figure and the selected features; provsel report shows them."
     )
     parser.add_argument("-m", "--multirun", action="store_true", help="run a job for each combination of values")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failed trial")
@@ -46,7 +46,7 @@ def run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def call_run(options: argparse.Namespace) -> int:
-    """Run a cell or a sweep; the exit status is 1 if something failed."""
+    """Run a cell or a sweep; the exit status is 1 if a trial failed."""
     from omegaconf import OmegaConf
 
     from provlab.core.composition import compose_config
@@ -54,7 +54,7 @@ def call_run(options: argparse.Namespace) -> int:
 
     overrides = options.overrides
     for text in overrides:
-        # a setting of Hydra itself could make it create any object, or write any file
+        # settings of Hydra itself could create any object or write any file
         if "hydra" in re.split(r"[\s.+~/@:]", text.partition("=")[0]):
             raise ValueError(
                 f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got a setting of Hydra itself."
@@ -88,7 +88,7 @@ def _run(
 
 
 def _store(config: Mapping[str, Any]) -> TrialStore:
-    """Return the store of a config; sharing one object means that each file is checked once."""
+    """Return the store of a config; sharing one object has each file checked only once."""
     from provlab.core.composition import results_folder
     from provlab.core.store import TrialStore
 
@@ -98,7 +98,7 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
 def _show(
     cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
 ) -> str:
-    """Print the answer and the table of the cells, write both with a figure, and return the next step."""
+    """Print the answer and the table of the cells, write them with a figure, and return the next step."""
     from provlab.bench.answer import wrapped
     from provlab.bench.own_runs import RUNS_FOLDER
     from provlab.bench.run_names import own_run
@@ -111,7 +111,7 @@ def _show(
     run_table = RunTable(own_run(command, cells, reasons=reasons), store)
     lines = run_table.lines
     for line in lines:
-        line.pop("failed", None)  # a reason would take many lines of a narrow column, so it is printed beside the table
+        line.pop("failed", None)  # reasons would need many lines in a narrow column, so they are printed separately
     if run_table.answer:
         print_text(f"{wrapped(run_table.answer)}\n")
     PlainConsole().print(table(lines))
@@ -121,14 +121,14 @@ def _show(
     pages = [tool("provsel"), "report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
-    return f"{written}; pages that name the features: {shlex.join(pages)}"
+    return f"{written}; pages with the selected features: {shlex.join(pages)}"
 
 
-# ---- sweeps
+# ---- Sweeps
 
 
 def jobs_of(overrides: Sequence[str]) -> list[Job]:
-    """Return all combinations of the values of overrides, in Hydra's grammar of sweeps; the last varies first."""
+    """Return all combinations of the values of overrides in Hydra's sweep grammar; the last override varies fastest."""
     choices = dict(_choices(text) for text in overrides)
     jobs = list(itertools.islice(itertools.product(*choices.values()), MAX_JOBS + 1))
     if len(jobs) > MAX_JOBS:
@@ -144,7 +144,7 @@ def _choices(text: str) -> tuple[str, list[str]]:
     parsed = parse_with_hydra(text)
     key = parsed.get_key_element()
     if parsed.is_sweep_override() and parsed.is_discrete_sweep():
-        if hasattr(parsed.value(), "filter"):  # a glob over the members of a group
+        if hasattr(parsed.value(), "filter"):  # a glob of members of a group
             values = parsed.value().filter([path.stem for path in conf_files(parsed.key_or_group)])
         else:
             values = list(itertools.islice(parsed.sweep_string_iterator(), MAX_JOBS + 1))
@@ -156,9 +156,9 @@ def _choices(text: str) -> tuple[str, list[str]]:
 
 
 def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
-    """Return distinct jobs, each without settings that only the selector or model of another job has.
+    """Return distinct jobs, each without settings that only the selectors or models of other jobs have.
 
-    So all features appear once beside methods at several sizes, as in artefacts.
+    All features are thus listed once beside methods with several sizes, as in artefacts.
     """
     from provlab.core.artefact import applies
     from provlab.core.composition import compose_config
@@ -169,11 +169,11 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
         return compose_config(groups)
 
     def fitting(job: Job) -> set[str]:
-        """Return the overrides of a job, one from each part."""
+        """Return the overrides of a job that fit its config."""
         groups = tuple(text for text in job if text.partition("=")[0] in GROUPS)
         try:
             return {text for text in job if applies(text, composed(groups))}
-        except ValueError:  # for instance an unknown name; the composition of the job reports it
+        except ValueError:  # such as an unknown name, which the composition of the job reports
             return {*job}
 
     of_jobs = [fitting(job) for job in jobs]
@@ -213,7 +213,7 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
     lines = [f"sweep: {outcomes.count('')} of {len(jobs)} jobs done, {len(failures)} failed{skipped}"]
     if failures or n_skipped:
-        lines += [*_by_reason(failures), f"The same sweep again skips what is stored:\n  {again}"]
+        lines += [*_by_reason(failures), f"Repeating the sweep skips stored trials:\n  {again}"]
     _print(*lines, next_step)
     return 1 if failures or n_skipped else 0
 
@@ -234,7 +234,7 @@ def _together(
 
 
 def _outcome(cells: Sequence[Cell], reasons: Mapping[str, str], stored: Set[str]) -> Outcome:
-    """Return the outcome of the trials of a job, from the reasons of failures and the stored keys."""
+    """Return the outcome of a job from the reasons of failures and the stored keys."""
     from provlab.core.plan import trials_of, unique_cells
 
     keys = [key for cell in unique_cells(cells) for *_, key in trials_of(cell)]
@@ -246,12 +246,12 @@ def _outcome(cells: Sequence[Cell], reasons: Mapping[str, str], stored: Set[str]
 
 
 def _command(*arguments: str) -> str:
-    """Return `provsel run` with some arguments, to be pasted into a shell."""
+    """Return a command `provsel run` with the given arguments, quoted for a shell."""
     return shlex.join(["provsel", "run", *arguments])
 
 
 def _by_reason(failures: Mapping[Job, str]) -> list[str]:
-    """Return each reason once, followed by the commands of the jobs that failed for it."""
+    """Return each reason once, followed by the commands of the jobs that failed for this reason."""
     jobs_of_reason: dict[str, list[Job]] = {}
     for job, reason in failures.items():
         jobs_of_reason.setdefault(reason, []).append(job)
@@ -271,4 +271,4 @@ def _print(*lines: str) -> None:
 COMMANDS = {
     "run": (run_arguments, call_run),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -1,4 +1,4 @@
-"""Select features of a table: the answer in words, then the evidence."""
+"""Select features of a table, and print the answer and its evidence."""
 
 from __future__ import annotations
 
@@ -19,35 +19,41 @@ if TYPE_CHECKING:
     from provlab.data import Dataset
 
 GROUPS = ("dataset", "preparation", "model", "protocol")
-"""Subjects of settings."""
+"""Groups of settings that are accepted."""
 
 
 def select_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the table, its target, and the options."""
     parser.usage = "provsel select TABLE TARGET [options] [dataset.SETTING=VALUE ...]"
     parser.epilog = (
-        "Method and number of features are chosen by cross-validation inside of each training fold, so that the error "
-        "is that of the whole procedure. Texts and missing values are prepared inside each fold. How the file is read "
-        "are settings of dataset=file, such as dataset.sep=';' or dataset.left_out=[id]; TARGET may be a number of a "
-        "column from 0. Other outer folds are protocol=..., such as protocol=splitter protocol.cv._target_=... of "
-        "scikit-learn. provsel list selectors says what methods there are."
+        "Method and number of features are chosen by cross-validation inside each training fold, so the error "
+        "is that of the whole procedure. Texts and missing values are prepared inside each fold. Settings of "
+        "dataset=file control how the file is read, such as dataset.sep=';' or dataset.left_out=[id]. TARGET can be "
+        "the number of a column, counted from 0. protocol=... sets other outer folds, such as protocol=splitter "
+        "protocol.cv._target_=... for scikit-learn. provsel list selectors lists the methods."
     )
     parser.add_argument("words", nargs="+", metavar="TABLE TARGET", help="file, column to predict, and settings")
-    parser.add_argument("--features", type=int, metavar="N", help="select N features (default: the number is chosen)")
+    parser.add_argument(
+        "--features", type=int, metavar="N", help="select N features (default: chosen by cross-validation)"
+    )
     parser.add_argument("--methods", metavar="A,B", help="names of selectors, or all fast ones (default: eight)")
     parser.add_argument(
         "--metric", metavar="M", help="a scorer, such as roc_auc, r2 or my_module.my_scorer (default: error)"
     )
-    parser.add_argument("--groups", metavar="COL", help="column; rows of one group, such as a patient, stay together")
-    parser.add_argument("--time", metavar="COL", help="column of numbers or dates: rows are tested after those before")
-    parser.add_argument("--task", choices=["classification", "regression"], help="where the target does not tell")
-    parser.add_argument("--model", metavar="NAME", help="a model of provsel list models (default: a linear one)")
+    parser.add_argument(
+        "--groups", metavar="COL", help="column of groups, such as patients, whose rows stay in one fold"
+    )
+    parser.add_argument("--time", metavar="COL", help="column of numbers or dates: models are tested on later rows")
+    parser.add_argument(
+        "--task", choices=["classification", "regression"], help="kind of task (default: from the target)"
+    )
+    parser.add_argument("--model", metavar="NAME", help="a model of provsel list models (default: a linear model)")
     parser.add_argument("--folds", type=int, metavar="K", help="outer folds (default: 10)")
-    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="of the folds (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all folds and draws (default: 0)")
-    parser.add_argument("--jobs", type=int, metavar="J", help="worker processes (default: as the work needs)")
+    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="repeats of the folds (default: 1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all folds and draws (default: 0)")
+    parser.add_argument("--jobs", type=int, metavar="J", help="worker processes (default: depends on the work)")
     parser.add_argument("--code", action="store_true", help="print the same selection as a script")
-    parser.add_argument("--out", metavar="FOLDER", help="write answer, tables, figure, page and script there")
+    parser.add_argument("--out", metavar="FOLDER", help="folder for answer, tables, figure, page and script")
     add_json(parser)
 
 
@@ -89,7 +95,7 @@ def call_select(options: argparse.Namespace) -> int:
 
 
 def _config(options: argparse.Namespace) -> dict[str, Any]:
-    """Return data set, preparation and model of the command line; None stands for the model that suits the table."""
+    """Return data set, preparation and model of the command line; a model of None is chosen for the table."""
     from provlab.core.composition import compose_config, resolve_references
     from provlab.core.overrides import setting
     from provlab.data.loaders.file import or_example
@@ -99,8 +105,8 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     unknown = [text for text in settings if setting(text).split(".")[0] not in GROUPS]
     if unknown:
         raise ValueError(
-            f"select: expected settings of {', '.join(GROUPS)}, got {unknown[0]!r:.80}; methods are named by "
-            f"--methods, and the number of features by --features."
+            f"select: expected settings of {', '.join(GROUPS)}, got {unknown[0]!r:.80}; use "
+            f"--methods for methods and --features for the number of features."
         )
     n_words = len(options.words) - len(settings)
     if n_words > 2:
@@ -122,13 +128,13 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     parts = resolve_references({**config, "dataset": dataset}, GROUPS)
     stated_groups = {setting(text).split(".")[0] for text in settings}
     for group, default in (("model", None), ("preparation", "standardise"), ("protocol", {})):
-        if group not in stated_groups:  # data sets of papers have the papers' settings, which suit no other method
+        if group not in stated_groups:  # the settings of papers' data sets suit only the papers' methods
             parts[group] = default
     return parts
 
 
 def _folds_of(settings: dict[str, Any], dataset: Dataset, seed: int) -> Any:
-    """Return the outer folds of a protocol as `cv` of `provlab.select`; None if no protocol is stated."""
+    """Return the outer folds of a protocol as `cv` of `provlab.select`; None if no protocol is given."""
     from sklearn.model_selection import TimeSeriesSplit
 
     from provlab.core.protocols import AbstractFolds, protocol_of
@@ -152,19 +158,19 @@ def _folds_of(settings: dict[str, Any], dataset: Dataset, seed: int) -> Any:
 
 
 def _column(name: str | None) -> str | int | None:
-    """Return a column by its name, or by its number."""
+    """Return the name or the number of a column."""
     return int(name) if name is not None and re.fullmatch(r"-?\d+", name) else name
 
 
 def _in_options(text: str) -> str:
-    """Return a message about settings of a file in terms of the command line."""
+    """Rephrase a message about settings of a file in terms of the command line."""
     for setting, option in (("target:", "TARGET:"), ("groups:", "--groups:"), ("task=", "--task ")):
         text = text.replace(f"dataset.{setting}", option)
     return text
 
 
 def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
-    """Return a column of times in the form of the file; None if none is requested."""
+    """Return the column of times as it is in the file; None if none is requested."""
     if name is None:
         return None
     import pandas as pd
@@ -190,7 +196,7 @@ PLAIN = ("path", "target", "groups", "left_out", "task", "min_class_size", "name
 
 
 def _source(config: dict[str, Any], dataset: Dataset) -> list[str]:
-    """Return the lines of a script that read X, a DataFrame, and y."""
+    """Return the lines of a script that read y and the DataFrame X."""
     from provlab.core.composition import compose_config
 
     if config["name"] == "file" and str(config["path"]).endswith(".csv") and len(dataset.feature_names) <= 40:
@@ -253,4 +259,4 @@ def _write(selected: Selected, folder: Path) -> None:
 COMMANDS = {
     "select": (select_arguments, call_select),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -19,31 +19,33 @@ if TYPE_CHECKING:
     from provlab.custody.audit_runs import AuditRun
 
 MAX_LINES = 50
-"""Number of differences or conflicts to print; a file contains all."""
+"""Largest number of printed differences or conflicts; a file contains all."""
 
 
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for the sample and its recomputation."""
     parser.add_argument(
-        "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
+        "--fraction", type=float, help="share of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
     )
     parser.add_argument("--cell", default="", help="only trials of this cell: 8 or more of its first hex digits")
     parser.add_argument("--limit", type=int, help="compute at most this many trials")
-    parser.add_argument("--seed", type=int, help="of the draw (default: a fresh one, which is printed)")
+    parser.add_argument("--seed", type=int, help="seed of the draw (default: a new one, which is printed)")
     parser.add_argument(
         "--strict", action="store_true",
-        help="exit status 1 also for trials that agree to some digits only, or cannot be computed again",
+        help="exit status 1 also for trials that agree only to some digits, or cannot be recomputed",
     )  # fmt: skip
     stored = parser.add_mutually_exclusive_group()
     stored.add_argument(
         "--panel", nargs="?", const="", metavar="FOLDER_OR_FILE",
-        help="audit the benchmark's stored panel (default: the one that comes with provsel), or a file that rank "
+        help="audit the benchmark's stored panel (default: that of provsel), or a file that rank "
         "--export wrote",
     )  # fmt: skip
-    parser.add_argument("--method", action="append", default=[], metavar="NAME", help="of the panel; may be repeated")
+    parser.add_argument(
+        "--method", action="append", default=[], metavar="NAME", help="only this method of the panel; may be repeated"
+    )
     stored.add_argument(
         "--readings", metavar="FOLDER",
-        help="audit the packed trials of a paper's readings, one of those in results/reference/readings",
+        help="audit the packed trials of a paper's readings, a folder of results/reference/readings",
     )  # fmt: skip
     add_store_arguments(parser, "executor=serial")
 
@@ -53,7 +55,7 @@ def call_audit(options: argparse.Namespace) -> int:
     from provlab.custody.agreement import IDENTICAL
     from provlab.custody.audit import run_audit, run_panel_audit, run_readings_audit
 
-    why = "stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit"
+    why = "stored trials have their own settings; choose them by --cell, --fraction and --limit"
     settings = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
     settings["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
     results = Path(options.results)
@@ -70,12 +72,12 @@ def call_audit(options: argparse.Namespace) -> int:
     caption = f"{n_same} of {len(run.trials)} were stored by these versions on this kind of machine"
     n_partly = run.trials["not_compared"].astype(bool).sum()
     if n_partly:
-        caption += f"; {n_partly} have no value in columns that are newer than they are"
+        caption += f"; {n_partly} have no value in columns that were added later"
     console.print(table(list(_outcomes(run)), caption=caption))
     for environment, columns in run.agreement.groupby("environment", sort=False):
-        title = f"of another kind, {columns['n_trials'].iloc[0]}: {_changes(environment, run.environment)}"
+        title = f"another environment, {columns['n_trials'].iloc[0]}: {_changes(environment, run.environment)}"
         is_same = columns["n_same"] == columns["n_compared"]
-        caption = f"the same bits wherever compared: {', '.join(columns['column'][is_same]) or 'no column'}"
+        caption = f"all compared values have the same bits: {', '.join(columns['column'][is_same]) or 'no column'}"
         console.print(table(list(_agreement(columns[~is_same])), visible_line(title), caption))
     lines = []
     for place, differences in run.different:
@@ -91,12 +93,12 @@ def call_audit(options: argparse.Namespace) -> int:
 
 
 def _outcomes(run: AuditRun) -> Iterator[dict[str, object]]:
-    """Yield how many of the drawn trials had each outcome."""
+    """Yield the number of drawn trials with each outcome."""
     from provlab.custody.agreement import CLOSE, DIFFERENT, DIGITS, IDENTICAL
 
     meanings = {
         IDENTICAL: "the same bits",
-        CLOSE: f"computed on other versions or another kind of machine, equal to {DIGITS} digits",
+        CLOSE: f"computed with other versions or on another kind of machine, equal to {DIGITS} digits",
         DIFFERENT: "neither; listed below" if run.count(DIFFERENT) else "neither",
     }
     yield {"outcome": "drawn", "trials": run.n_drawn, "meaning": f"of {run.n_stored} stored, with seed {run.seed}"}
@@ -107,13 +109,13 @@ def _outcomes(run: AuditRun) -> Iterator[dict[str, object]]:
 
 
 def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield to how many digits columns agree that differ from those of another kind of machine."""
+    """Yield the number of digits to which columns agree that differ from another kind of machine."""
     from provlab.custody.agreement import REPORTED, digits
 
     for line in columns.itertuples():
         texts = []
         if line.column in REPORTED:
-            texts.append("reported only: generated data and solvers may differ in last digits")
+            texts.append("only reported: generated data and solvers may differ in the last digits")
         else:
             if line.worst:
                 texts.append(f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}")
@@ -124,11 +126,11 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
 
 
 def _changes(stored: str, now: str) -> str:
-    """Return in words how two environments differ."""
+    """Describe the differences of two environments."""
     try:
         before, after = dict(parse_json(stored)), dict(parse_json(now))
     except (ValueError, TypeError):
-        return "the records do not say which"
+        return "not recorded"
     names = [name for name in [*after, *(before.keys() - after.keys())] if before.get(name) != after.get(name)]
     return "; ".join(f"{name} {_words(before.get(name))}, here {_words(after.get(name))}" for name in names)
 
@@ -136,7 +138,7 @@ def _changes(stored: str, now: str) -> str:
 def _words(value: Any) -> str:
     if isinstance(value, list):
         return " + ".join(map(str, value))
-    return "not known" if value is None else str(value)
+    return "unknown" if value is None else str(value)
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
@@ -144,16 +146,16 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "provsel merge FOLDER reads the export. Data files are cited, not copied."
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     parser.add_argument(
-        "--output", metavar="FOLDER", help="folder, new or of an earlier export (default: RESULTS/export)"
+        "--output", metavar="FOLDER", help="new folder, or folder of an earlier export (default: RESULTS/export)"
     )
     parser.add_argument(
-        "--panel", metavar="FILE", help="write only the stored benchmark, as the table (.csv, .parquet) that claims "
-        "about it are judged on",
+        "--panel", metavar="FILE", help="write only the stored benchmark, as the table (.csv, .parquet) on which "
+        "claims about it are judged",
     )  # fmt: skip
 
 
 def call_export(options: argparse.Namespace) -> int:
-    """Write the folder, and print its files."""
+    """Write the folder and print its files."""
     from provlab.bench.statements import write_panel_table
     from provlab.custody.export import export
 
@@ -171,18 +173,18 @@ def call_export(options: argparse.Namespace) -> int:
 def merge_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for sources and conflicts."""
     parser.epilog = (
-        "Common trials are compared as by provsel audit: bit by bit on the same environment, to\n"
-        "6 digits on another. Exit status: 0 merged; 1 trials differ, nothing was written;\n"
+        "Common trials are compared as in provsel audit: bit by bit in the same environment, to\n"
+        "6 digits in another. Exit status: 0 merged; 1 trials differ, nothing was written;\n"
         "2 wrong arguments or folders."
     )
     parser.add_argument("sources", nargs="+", metavar="FOLDER", help="results folders, or folders of provsel export")
     parser.add_argument(
-        "--results", default=DEFAULT_RESULTS, help="results folder that they are added to (default: %(default)s)"
+        "--results", default=DEFAULT_RESULTS, help="results folder to which they are added (default: %(default)s)"
     )
     parser.add_argument(
-        "--keep-first", action="store_true", help="keep the first of differing trials, your own store before all"
+        "--keep-first", action="store_true", help="keep the first of differing trials, with your own store first"
     )
-    parser.add_argument("--output", metavar="FILE", help="write the conflicts there, as CSV")
+    parser.add_argument("--output", metavar="FILE", help="write the conflicts to this CSV file")
 
 
 def call_merge(options: argparse.Namespace) -> int:
@@ -192,7 +194,7 @@ def call_merge(options: argparse.Namespace) -> int:
 
     sources = {name: Path(name) for name in options.sources}
     if len(sources) < len(options.sources):
-        raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; leave one out.")
+        raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; remove the repeated one.")
     conflicts = merge(sources, Path(options.results), keep_first=options.keep_first)
     if options.output:
         write_frame(conflicts, Path(options.output))
@@ -208,7 +210,7 @@ def call_merge(options: argparse.Namespace) -> int:
         return 0
     print(
         f"provsel: merge: expected the same results for the same trials, got {n} that are different; nothing was "
-        f"written. Find out why (provsel audit computes them again), or keep the first with --keep-first.",
+        f"written. Find out why (provsel audit recomputes them), or keep the first with --keep-first.",
         file=sys.stderr,
     )
     return 1
@@ -219,4 +221,4 @@ COMMANDS = {
     "export": (export_arguments, call_export),
     "merge": (merge_arguments, call_merge),
 }
-"""For each command, the function that adds its arguments, and the one that runs it and returns its exit status."""
+"""Functions of each command: one adds its arguments, the other runs it and returns its exit status."""

@@ -1,1 +1,1 @@
-"""What a trial is and where it is kept: identity, protocols, plans, the store and its frames."""
+"""Trials and their storage: identities, protocols, plans, the store and its frames."""

@@ -1,4 +1,4 @@
-"""Artefacts: rows x columns x data sets as overrides, composed to entries, each with the cell that it shows."""
+"""Artefacts: rows x columns x data sets as overrides, composed into entries with their cells."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of an artefact: its place, and the cell from which it is computed."""
+    """A number of an artefact: its position, and the cell from which it is computed."""
 
     row: str
     column: str
     cell: Cell
     label: str = ""
     overrides: tuple[str, ...] = ()
-    """Settings with which `provsel run` computes this cell alone."""
+    """Settings with which `provsel run` computes only this cell."""
 
     @cached_property
     def dataset(self) -> str:
-        """Name of the data set, from the artefact or else from its loader."""
+        """Name of the data set from the artefact, or otherwise from its loader."""
         dataset = self.cell.dataset
         if self.label or "set" in dataset:
             return self.label or str(dataset["set"])
@@ -57,7 +57,7 @@ class Artefact:
     title : str
     entries : tuple of Entry
     parts : mapping
-        The composed config without row and column; `config` is the same as a DictConfig.
+        Composed config without row and column; `config` is the same as a DictConfig.
     """
 
     name: str
@@ -67,23 +67,23 @@ class Artefact:
 
     @cached_property
     def config(self) -> DictConfig:
-        """The composed config without row and column."""
+        """Composed config without row and column."""
         from omegaconf import OmegaConf
 
         return OmegaConf.create(dict(self.parts))
 
     @property
     def summary(self) -> dict[str, Any]:
-        """`artefact.summary`: how trials become numbers if the paper leaves it open; arguments of `summarise`."""
+        """`artefact.summary`: arguments of `summarise`, for choices that the paper leaves open."""
         return dict(self.parts.get("artefact", {}).get("summary", {}))
 
     @property
     def cells(self) -> list[Cell]:
-        """The cells of all entries."""
+        """Cells of all entries."""
         return [entry.cell for entry in self.entries]
 
     def check_data(self, n_stored: int | bool) -> None:
-        """Raise MissingDataError if there is nothing to show: no trial is stored, and none can be computed here."""
+        """Raise MissingDataError if no trial is stored and none can be computed here."""
         if n_stored:
             return
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
@@ -93,57 +93,58 @@ class Artefact:
 
 
 def state_of(n_stored: int, n_planned: int) -> str:
-    """Return the state of an artefact with this many stored trials."""
+    """Return the state of an artefact from its numbers of stored and planned trials."""
     if n_stored == n_planned:
         return COMPLETE
     return PARTIAL if n_stored else NOT_RUN
 
 
 def counted_state(n_stored: int, n_planned: int) -> str:
-    """Return `state_of`, with the counts if only a part is stored: "partial (k of n)"."""
+    """Return `state_of`, with counts if only a part is stored: "partial (k of n)"."""
     state = state_of(n_stored, n_planned)
     return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
 
 
 def artefact_part(name: str, part: str = "artefact") -> Parts:
-    """Return the description in an artefact's file: its title, rows, columns and data sets; or its protocol."""
+    """Return the part of an artefact's file with its title, rows, columns and data sets, or its protocol."""
     return part_config(part, [f"+experiment={name}"])
 
 
 def artefact_title(name: str) -> str:
-    """Return the title of an artefact from its own file, or from the files that it is based on."""
+    """Return the title of an artefact from its own file or the files that it is based on."""
     stated = read_config("", artefact_file(name)).get("artefact", {}).get("title")
     return str(stated or artefact_part(name)["title"])
 
 
 def artefact_difference(name: str) -> str:
-    """Return why an artefact differs from the print, from `differs` in its file; "" if it does not."""
+    """Return why an artefact differs from the paper, from `differs` in its file; "" if it does not."""
     return str(read_config("", artefact_file(name)).get("artefact", {}).get("differs", ""))
 
 
 def compose_artefact(
     name: str, overrides: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
 ) -> Artefact:
-    """Return an artefact: its rows x its columns x its data sets.
+    """Return an artefact as the product of its rows, columns and data sets.
 
-    The data sets come from the config, or from the artefact's `datasets`: a mapping from a name to `choose`, overrides,
-    and optionally `rows` and `columns`, those of the artefact for this data set. `artefact.only` is a list of some of
-    their names. A column in which some rows have no number is also a mapping: `choose`, overrides, and `rows`, the rows
-    that have one.
+    The data sets come from the config or from the artefact's `datasets`. That is a mapping from
+    names to `choose`, overrides, and optionally `rows` and `columns`, a subset of those of the
+    artefact. `artefact.only` lists some of the names. A column in which some rows have no number is
+    also a mapping: `choose`, overrides, and `rows`, the rows with numbers.
 
     Parameters
     ----------
     name : str
         paper/artefact.
     overrides : sequence of str
-        The user's overrides, applied below those of row and column. A column's setting is left out if the row's
-        selector or model lacks it: full data has no number of features. A setting that no row has is an error, and so
-        is a user's setting that every row or column overrides.
+        Overrides of the user, over which those of row and column take precedence. A setting of a
+        column is left out if the row's selector or model lacks it; for example, full data has no
+        number of features. A setting that no row has is an error, as is a user's setting that every
+        row or column overrides.
     rows : mapping, optional
-        Names and overrides of rows in place of the artefact's, such as one row under several readings; they apply to
-        all data sets and columns.
+        Names and overrides of rows that replace those of the artefact, such as one row under
+        several readings. They apply to all data sets and columns.
     """
-    paper_of(name)  # the setting must belong to one of these
+    paper_of(name)  # the setting must belong to one of them
     base = [f"+experiment={name}", *overrides]
     compose = Composer()
     config = compose(base)
@@ -178,20 +179,20 @@ def compose_artefact(
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
         shown_rows = {entry.row for entry in entries}
         for row, of_row in artefact_part(name)["rows"].items():
-            if row not in shown_rows:  # a column may apply to these
+            if row not in shown_rows:  # a column may apply to other rows
                 row_configs.append(compose([*base, *of_row]))
     _check_columns(name, {column: part["choose"] for column, part in columns.items()}, row_configs)
     for text in overrides:
         if text not in effective:
             raise ValueError(
-                f"{name}: expected settings that some entry takes, got {text!r:.120}, but the data set, row or column "
+                f"{name}: expected settings that some entry uses, got {text!r:.120}, but the data set, row or column "
                 f"of each sets {setting(text)} itself; leave it out, or change artefact.rows or artefact.columns."
             )
     return Artefact(name, str(layout["title"]), tuple(entries), config)
 
 
 def _look_once() -> Callable[[Mapping[str, Any]], KeyedData]:
-    """Return a `data_of` that reads each data set once, because all rows and columns share them."""
+    """Return a version of `data_of` that reads each data set once, because rows and columns share them."""
     seen: dict[str, KeyedData] = {}
 
     def look(dataset: Mapping[str, Any]) -> KeyedData:
@@ -204,7 +205,7 @@ def _look_once() -> Callable[[Mapping[str, Any]], KeyedData]:
 
 
 def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
-    """Return the data sets that an artefact lists, or those that `only` names; "" stands for that of the config."""
+    """Return the data sets that an artefact lists, or those in `only`; "" stands for that of the config."""
     listed = layout.get("datasets", {"": {"choose": []}})
     only = layout.get("only")
     chosen = [*listed] if only is None else only
@@ -218,7 +219,7 @@ def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
 
 
 def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
-    """Return `choose` of each column, and `rows` of a column that lists its rows."""
+    """Return `choose` of each column, and `rows` if the column lists its rows."""
     columns = {}
     for column, part in layout["columns"].items():
         if not isinstance(part, dict):
@@ -230,7 +231,7 @@ def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
 
 
 def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the override that chooses one member of a collection; nothing if the config already has it."""
+    """Return the override that chooses a member of a collection; empty if the config already has it."""
     name = member.get("set")
     if name is None or dataset.get("set") == name:
         return ()
@@ -238,26 +239,26 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
     return (f"dataset.set={name if is_plain else json.dumps(name)}",)
 
 
-# ---- settings of columns that apply to a row, and those that apply to none: they would silently be ignored
+# ---- settings of columns that apply to a row, and checks for those that would silently be ignored
 
 
 def column_settings(column: Sequence[str], row: Parts) -> list[str]:
-    """Return the overrides of a column that apply to a row: the column's choices, and settings that the row has."""
+    """Return the overrides of a column that apply to a row: its choices, and the settings that the row has."""
     chosen = _chosen_groups(column)
     return [text for text in column if setting(text).partition(".")[0] in chosen or applies(text, row)]
 
 
 def applies(override: str, row: Parts) -> bool:
-    """Return whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
-    key = override.partition("=")[0]  # an added setting (with +) applies to each row
+    """Return whether the selector or model of a row has the setting that a column changes, or the column adds it."""
+    key = override.partition("=")[0]  # an added setting (with +) applies to every row
     group = key.partition(".")[0]
     return group not in ("selector", "model") or key in {group, *_settings(row[group], group)}
 
 
 def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
-    """Raise for a setting of a column that no row has; `rows` are composed without a column."""
+    """Raise if no row has a setting of a column; `rows` are composed without columns."""
     for column, overrides in columns.items():
-        chosen = _chosen_groups(overrides)  # the column's own groups are checked when they are composed
+        chosen = _chosen_groups(overrides)  # the column's own groups are checked by composition
         for text in overrides:
             key = setting(text)
             group = key.split(".")[0]
@@ -271,9 +272,9 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
 
 
 def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
-    """Raise for a setting that data set, row and column set to different values: one of them would be lost.
+    """Raise if data set, row and column set a setting to different values, because one would be lost.
 
-    A row leaves a value to its columns by `UNSET`; a column that does not give this value is also an error.
+    A row leaves a value to its columns with `UNSET`; a column that does not set it is also an error.
     """
     first_by_key: dict[str, tuple[str, str]] = {}
     for place, overrides in places.items():
@@ -295,23 +296,23 @@ def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
 
 
 def _value(override: str) -> str:
-    """Return the text of the value that an override gives."""
+    """Return the value of an override as text."""
     return override.partition("=")[2].strip()
 
 
 def _effective(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
-    """Return the overrides that later ones do not replace by another value."""
+    """Return the overrides whose values are not replaced by later ones."""
     replaced = {*map(setting, later)}
     return {text for text in overrides if text in later or setting(text) not in replaced}
 
 
 def _chosen_groups(overrides: Iterable[str]) -> set[str]:
-    """Return the groups whose member the overrides change."""
+    """Return the groups whose member is changed by overrides."""
     return {key for key in map(setting, overrides) if "." not in key}
 
 
 def _settings(part: Any, where: str) -> Iterator[str]:
-    """Yield the keys of all settings of a part of a config, nested ones as well."""
+    """Yield the keys of all settings of a part of a config, including nested ones."""
     if isinstance(part, Mapping):
         for name in part:
             yield f"{where}.{name!s}"

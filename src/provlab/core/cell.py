@@ -30,20 +30,20 @@ from provlab.project.messages import unknown_setting
 from provsel.certificates import Measure
 
 ID_DIGITS = 20
-"""Hexadecimal digits of a cell's id in committed files: 80 bits tell cells apart, and whole ids fill a file."""
+"""Hexadecimal digits of a cell id in committed files; 80 bits distinguish cells and save space."""
 
 STREAMS = ("per_trial", "restarted")
-"""Each trial has its own random numbers, or one stream restarts in every fold."""
+"""Streams of random numbers: one per trial, or one that restarts in every fold."""
 
 OPTIONAL: dict[str, Any] = {
     "measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None, "cv": None
 }  # fmt: skip
-"""Settings that keys leave out at these values: they were added later."""
+"""Settings that were added later, so keys leave them out at these values."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
 UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
-"""Used if the identity of a cell has no model but its class requires one."""
+"""Model used if the identity of a cell has none but its class requires one."""
 
 Parts = Mapping[str, Any]
 
@@ -61,9 +61,10 @@ class Cell:
     selector, model : mapping
         `_target_` and arguments.
     protocol : mapping
-        split, the name of a class of `provlab.core.protocols`; n_splits, repeats, draws, setting, seed, certify; and if
-        not default: measures; stream, one of `STREAMS`; preparation, a transformer; limit, the CPU seconds of a
-        selection; cv, a splitter; and scoring, scorers, the first of which judges the cell.
+        split, the name of a class in `provlab.core.protocols`; n_splits, repeats, draws, setting,
+        seed and certify; and, if not at their defaults, measures; stream, one of `STREAMS`;
+        preparation, a transformer; limit, the CPU seconds of a selection; cv, a splitter; and
+        scoring, scorers of which the first is the headline measure.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -97,7 +98,7 @@ class Cell:
             )
 
     def on(self, dataset: Parts, data: str) -> Cell:
-        """Return the cell of the same method and protocol on other data."""
+        """Return the cell with the same method and protocol on other data."""
         kept = {name: self.__dict__[name] for name in ("selector", "model", "protocol", "method")}
         cell = object.__new__(type(self))
         cell.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
@@ -105,24 +106,24 @@ class Cell:
 
     @property
     def measured(self) -> AbstractProtocol:
-        """How trials are measured: the protocol's class."""
+        """Protocol object that defines how trials are measured."""
         return protocol_of(self.protocol)
 
     @cached_property
     def foreign(self) -> tuple[str, ...]:
-        """Names of the foreign classes and functions that a trial runs on the shared rows, each once."""
+        """Distinct names of foreign classes and functions that a trial runs on shared rows."""
         model = self.model if self.measured.uses_model else {}
         scorers = self.method.scoring.values()
         return tuple(dict.fromkeys(foreign_names([self.selector, model, *self.method.measures, *scorers])))
 
     @property
     def is_own(self) -> bool:
-        """Whether selector and model are provsel's classes."""
+        """Whether the selector and the model are classes of provsel."""
         return is_own(self.selector) and is_own(self.model)
 
     @cached_property
     def method(self) -> Method:
-        """What is measured."""
+        """Method that is measured."""
         measures = self.protocol.get("measures") or ()
         if not isinstance(measures, list | tuple) or not all(map(is_component, measures)):
             raise ValueError(
@@ -137,13 +138,13 @@ class Cell:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything on which the numbers of the cell depend, except repeat, fold and draw; no paths, no executor."""
+        """All settings on which results depend, except repeat, fold and draw, without paths and executor."""
         dataset = {name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)}
         return {"dataset": dataset, "data": self.data, **self.beside_data[0]}
 
     @cached_property
     def beside_data(self) -> tuple[dict[str, Any], str]:
-        """The part of the identity about method and protocol, and its canonical JSON, which many data sets share."""
+        """Method and protocol parts of the identity, and their canonical JSON, which many data sets share."""
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
         stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
@@ -165,7 +166,7 @@ class Cell:
 
     @property
     def json(self) -> str:
-        """Canonical JSON of the identity, in which the data come first; not cached, because it is long."""
+        """Canonical JSON of the identity, with the data first; not cached, because it is long."""
         identity = self.identity
         data = canonical_json({name: identity[name] for name in ("data", "dataset")})
         return f"{data[:-1]},{self.beside_data[1][1:]}"
@@ -182,7 +183,7 @@ class Cell:
 
     @cached_property
     def seeding(self) -> str:
-        """Canonical JSON from which a trial's seed is derived: usually that of the identity."""
+        """Canonical JSON from which trial seeds are derived, usually that of the identity."""
         then = first_content(self.data)
         if then is None:
             return self.json
@@ -191,7 +192,7 @@ class Cell:
 
     @cached_property
     def n_draws(self) -> int:
-        """Draws of a fold: one if neither the method nor the model is random."""
+        """Number of draws per fold; one if neither the method nor the model is random."""
         model_draws = not self.measured.repeats_are_seeds and _draws("model", component_json("model", self.model))
         return (
             self.protocol["draws"]
@@ -201,7 +202,7 @@ class Cell:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Planned repeats, folds and draws: a trial with smaller numbers belongs to the cell."""
+        """Planned repeats, folds and draws; trials with smaller numbers belong to the cell."""
         return self.protocol["repeats"], self.protocol["n_splits"], self.n_draws
 
     @property
@@ -211,9 +212,9 @@ class Cell:
 
 
 def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
-    """Return the seed of a trial's random numbers, from its key except for data sets of the first release.
+    """Return the seed of a trial, which derives from its key except for data sets of the first release.
 
-    If `protocol.stream` is "restarted", it is the seed of the first fold's trial and differs only between draws.
+    If `protocol.stream` is "restarted", it is the seed of the trial on the first fold and differs only between draws.
     """
     if cell.protocol.get("stream") == "restarted":
         repeat = fold = 0
@@ -221,20 +222,20 @@ def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
 
 
 def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) -> Cell:
-    """Return the cell whose identity is `config`, the JSON string of a record.
+    """Return the cell whose identity is `config`, a JSON string in a record.
 
     Parameters
     ----------
     config : str
-        May come from an untrusted source: only code that a config may name is imported.
+        JSON string from a possibly untrusted source; only code that a config may name is imported.
     source : str
-        Path of the data if they are a user's file; identities contain no path.
+        Path of the data if they are a user's file, because identities contain no path.
     repeats, draws : int
 
     Raises
     ------
     ValueError, TypeError, KeyError, AttributeError
-         If the text is not an identity, or its identity has changed.
+         If the text is not an identity, or the identity has changed.
     """
     stated = parse_json(config, MAX_CONFIG_DEPTH)
     parts = _config_of(stated)
@@ -248,7 +249,7 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
 
 
 def _config_of(value: Any) -> Any:
-    """Return an identity in the form of a config: components as `_target_` and arguments, at any depth."""
+    """Return an identity as a config, with components as `_target_` and arguments at any depth."""
     if isinstance(value, list):
         return [_config_of(inner) for inner in value]
     if not isinstance(value, Mapping):
@@ -259,7 +260,7 @@ def _config_of(value: Any) -> Any:
 
 
 def _first_change(was: Any, now: Any, place: str = "config") -> str:
-    """Return in words the first place where two identities differ."""
+    """Return a description of the first difference between two identities."""
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         for name in sorted({*was, *now}):
             if was.get(name) != now.get(name):
@@ -268,7 +269,7 @@ def _first_change(was: Any, now: Any, place: str = "config") -> str:
 
 
 def _check_own_columns(method: Method) -> None:
-    """Raise for scorers and measures whose columns are taken, or whose settings are unknown."""
+    """Raise if columns of scorers and measures are taken, or their settings are unknown."""
     for name, scorer in method.scoring.items():
         if name in _COLUMNS and name != scorer:
             raise ValueError(
@@ -285,7 +286,7 @@ def _check_own_columns(method: Method) -> None:
 
 @lru_cache(maxsize=4096)
 def _draws(kind: str, config: str) -> bool:
-    """Return whether a component is random; cached, since thousands of cells share few components."""
+    """Return whether a component is random; cached, because thousands of cells share few components."""
     from provsel.reducers import is_random, is_random_model
 
     component = build(kind, json.loads(config)["config"])

@@ -1,9 +1,9 @@
-"""Compose the config of a cell: files of conf/, an artefact's file, and overrides.
+"""Composition of the config of a cell from files of conf/, an artefact's file, and overrides.
 
-The rules are Hydra's, and a test compares entries of each artefact with Hydra's own composition. Hydra itself is not
-used: it takes a twentieth of a second per config, and an artefact has hundreds. It also creates any object and writes
-any file that a config names. Files of a project may come from an untrusted source, so they are read here, within
-limits.
+The rules are those of Hydra, and a test compares entries of each artefact with Hydra's own
+composition. Hydra itself is not used, because it takes a twentieth of a second per config, and an
+artefact has hundreds. It also creates any object and writes any file that a config names. Files of
+a project may come from an untrusted source, so they are read here within limits.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from provlab.project.papers import artefact_file
 from provlab.project.project import conf_files, package_conf
 
 Parts = dict[str, Any]
-"""A config as a plain mapping, references not resolved. Configs share common parts: nothing may be changed."""
+"""A config as a plain mapping with unresolved references. Configs share parts, so they must not be changed."""
 
 OWN_FILE = "file"
 """Name of the loader of users' own files."""
@@ -54,13 +54,13 @@ def compose_config(overrides: Sequence[str] = ()) -> Parts:
     Raises
     ------
     ValueError
-        For an invalid config, and for a config of a cell that reads the environment.
+        If the config is invalid, or the config of a cell reads the environment.
     """
     return Composer()(overrides)
 
 
 class Composer:
-    """`compose_config` for many overrides: each file is read once, and equal sets of files are merged once."""
+    """`compose_config` for many overrides; files are read once, and equal sets of files are merged once."""
 
     def __init__(self) -> None:
         self._of_files = cache(partial(_merge_files, cache(_member), cache(artefact_file)))
@@ -77,7 +77,7 @@ class Composer:
                 form = "+experiment=PAPER/ARTEFACT" if group == "experiment" else f"{group}=NAME"
                 raise ValueError(f"override {override.text!r:.80}: expected {form}, a file of conf/ or of a paper.")
             elif group == "experiment" and group in chosen:
-                raise ValueError(f"override {override.text!r:.80}: expected one artefact, got two; leave one out.")
+                raise ValueError(f"override {override.text!r:.80}: expected one artefact, got two; remove one.")
             else:
                 chosen[group] = _file_named(group, override.value)
         parts = self._of_files(**chosen)
@@ -87,7 +87,7 @@ class Composer:
 
 
 def _file_named(group: str, spelling: str) -> str:
-    """Return the member of a group that a name, in any spelling, refers to."""
+    """Return the member of a group that a name in any spelling refers to."""
     if group == "experiment":
         return spelling
     return file_named(group, spelling, [path.stem for path in conf_files(group)])
@@ -102,7 +102,7 @@ def _merge_files(
         files.append(read_config("", file_of(experiment)))
     first, *others = map(_stated_members, files)
     stated = {group: name for members_of_file in others for group, name in members_of_file.items()} | chosen
-    # a data set may have other defaults than the papers'; explicit overrides take precedence
+    # defaults of a data set may differ from those of papers; explicit overrides take precedence
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
@@ -112,7 +112,7 @@ def _merge_files(
 
 
 def _sized_for_any_table(selector: Parts) -> Parts:
-    """Return a selector for half of the columns, if its file asks for a number that suits only the papers' data."""
+    """Return a selector for half of the columns if its file has a number that suits only the data of papers."""
     sized = dict(selector)
     if isinstance(sized.get("n_features_to_select"), int):
         sized["n_features_to_select"] = 0.5
@@ -120,14 +120,15 @@ def _sized_for_any_table(selector: Parts) -> Parts:
 
 
 def _stated_members(file: Parts) -> dict[str, str]:
-    """Return the members of groups that the defaults of a file name."""
+    """Return the members of groups named in the defaults of a file."""
     items = [item for item in file.get("defaults", []) if isinstance(item, dict)]
-    # a member of a group writes "override /model@_global_.model", as Hydra would look below its own group
+    # members write "override /model@_global_.model", because Hydra would look within their own
+    # group
     return {key.removeprefix("override /").partition("@")[0]: name for item in items for key, name in item.items()}
 
 
 def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return the members of other groups that a member, or a member that it is based on, names."""
+    """Return the members of other groups named by a member or its bases."""
     paths = {path.stem: path for path in conf_files(group)}
     file = read_config(group, paths[name]) if name in paths else {}
     members: dict[str, str] = {}
@@ -138,7 +139,7 @@ def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str
 
 
 def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
-    """Return a member of a group, merged over the members of its group that it is based on."""
+    """Return a member of a group merged over its bases in the group."""
     if name in based:
         raise ValueError(f"{group}: expected files that do not include themselves, got {name}; fix its defaults.")
     files = {path.stem: path for path in conf_files(group)}
@@ -154,10 +155,10 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
         above = _content(file) if base == "_self_" else _member(group, base, (*based, name))
         content = _merge(content, above)
     if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
-        # a project's file with the name of the default executor must not send trials elsewhere
+        # a project's file named like the default executor must not send trials elsewhere
         raise ValueError(
-            f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; give the file another name, and "
-            f"choose it by executor=NAME."
+            f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; rename the file, and "
+            f"choose it with executor=NAME."
         )
     return content
 
@@ -167,7 +168,7 @@ def _content(file: Parts) -> Parts:
 
 
 def _merge(below: Any, above: Any) -> Any:
-    """Return the upper value; two mappings are merged, and the upper one wins."""
+    """Return the upper value; two mappings are merged with precedence for the upper one."""
     if not isinstance(below, dict) or not isinstance(above, dict):
         return above
     return {**below, **{name: _merge(below.get(name), value) for name, value in above.items()}}
@@ -193,7 +194,7 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
     old = node.get(name)
     if mark == "~":
         if value is not None and value != old:
-            raise ValueError(f"override {override.text!r:.80}: expected the present value, got {old!r:.80}.")
+            raise ValueError(f"override {override.text!r:.80}: expected the current value, got {old!r:.80}.")
         return {setting: inner for setting, inner in node.items() if setting != name}
     if mark == "+" and old not in (None, "???") and not isinstance(value, dict | list):
         raise ValueError(
@@ -204,7 +205,7 @@ def _apply(node: Any, override: Override, depth: int) -> Parts:
 
 
 def _unknown(override: Override, node: Parts, depth: int) -> str:
-    """Return why a part of a config lacks a setting of this name, and what to write; + only if it is allowed."""
+    """Return why a part of a config lacks a setting, and what to write; + is suggested only if allowed."""
     name = override.key[depth]
     above = ".".join(override.key[:depth]) or "the config"
     settings = _possible_settings(override.key[:depth], node)
@@ -218,8 +219,8 @@ def _unknown(override: Override, node: Parts, depth: int) -> str:
 
 
 def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
-    """Return the names of all settings that a part of a config can have; None if any name is allowed."""
-    # these take longer to import than all the rest, and are rarely needed
+    """Return the names of the settings that a part of a config can have; None if any name is allowed."""
+    # rarely needed, and slower to import than all the rest
     from provlab.core.cell import OPTIONAL
     from provlab.data import dataset_parameters
     from provlab.project.components import component_class, component_parameters, inner_kind, is_component
@@ -234,7 +235,7 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
         if group == "dataset":
             return [*dict.fromkeys([*stated, *dataset_parameters(node["name"])])]
         if group == "protocol":
-            # preparation is a group of its own, and the protocols that have a limit or a splitter state it
+            # preparation is a separate group, and protocols with a limit or a splitter state it
             added = [name for name in OPTIONAL if name not in ("preparation", "limit", "cv")]
             return [*dict.fromkeys([*stated, *added])]
         if group == "executor":
@@ -242,7 +243,7 @@ def _possible_settings(place: tuple[str, ...], node: Parts) -> list[str] | None:
         if is_component(node):
             kind = group or inner_kind(node)
             return ["_target_", *component_parameters(kind, component_class(kind, node))]
-    except (ValueError, KeyError):  # refused when the class or data set is used
+    except (ValueError, KeyError):  # reported when the class or data set is used
         return None
     return stated if group in GROUPS and node.get("_target_") is None else None
 
@@ -259,14 +260,14 @@ def executor_file(name: str) -> Parts:
 
 
 def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
-    """Return the parts of a cell with references resolved, which may point only to `KNOWN` parts.
+    """Return the parts of a cell with resolved references, which may point only to `KNOWN` parts.
 
     Raises
     ------
     ValueError
-        Names the key of a value that is not a text, finite number, bool, list or mapping, or of a reference that
-        `check_references` refuses; also for more than `MAX_CONFIG_VALUES` values, including those that references stand
-        for.
+        If a value is not a string, finite number, bool, list or mapping, a reference is refused by
+        `check_references`, or there are more than `MAX_CONFIG_VALUES` values including resolved
+        references. The message names the key.
     """
     for name in names:
         if not isinstance(parts.get(name), Mapping):
@@ -277,13 +278,13 @@ def resolve_references(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict
 
 
 def part_config(part: str, overrides: Sequence[str]) -> dict[str, Any]:
-    """Return one part of the composed config with references resolved; errors as `resolve_references`."""
+    """Return a part of the composed config with resolved references; raises as `resolve_references` does."""
     config: dict[str, Any] = resolve_references(compose_config(overrides), [part])[part]
     return config
 
 
 def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[int]) -> Any:
-    """Return a value as `resolve_references` does; the length of `left` is the number of values still allowed."""
+    """Return a value as `resolve_references` does; `left` counts the values still allowed."""
     if depth > MAX_DEPTH:
         raise ValueError(f"{where:.80}: expected at most {MAX_DEPTH} levels, got more; flatten it.")
     if isinstance(value, Mapping):
@@ -306,17 +307,17 @@ def _resolve(value: Any, parts: Parts, where: str, depth: int, left: Iterator[in
                 node = node[name]
             else:
                 return _resolve(node, parts, where, depth + 1, left)
-        # OmegaConf joins texts, and explains errors
+        # OmegaConf interpolates strings, and explains errors
         referable = {name: part for name, part in parts.items() if name not in ELSEWHERE}
         check_references(referable, "config")
         return _by_omegaconf(referable, value)
     if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
+        raise ValueError(f"{where}: expected a string, a finite number, true, false or null, got {value!r:.80}.")
     return value
 
 
 def executor_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the executor of a config, with references resolved."""
+    """Return the executor of a config with resolved references."""
     executor: dict[str, Any] = _by_omegaconf(config, config["executor"])
     settings = executor_file(executor.get("name", ""))
     for name in executor:
@@ -331,7 +332,7 @@ def results_folder(config: Mapping[str, Any]) -> Path:
 
 
 def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
-    """Return a value whose references OmegaConf has resolved."""
+    """Return a value with references resolved by OmegaConf."""
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
@@ -350,7 +351,7 @@ def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
 
 
 class _Loader(SAFE_LOADER):
-    """Like OmegaConf's reader, ten times faster: libyaml with 1e-3 as a number, no dates, and no repeated keys."""
+    """OmegaConf's YAML rules by libyaml, ten times faster: 1e-3 is a number; no dates, no repeated keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         names = [key.value for key, _ in node.value]
@@ -372,23 +373,24 @@ _Loader.add_implicit_resolver(
 
 
 def read_config(group: str, path: Path) -> Parts:
-    """Return the content of a member of a group, or of a main config if the group is "".
+    """Return the content of a member of a group, or of a main config if `group` is "".
 
     Raises
     ------
     ValueError
-        For a file that is not a mapping, is too large, or is based on anything but files of conf/; names it.
+        If a file is not a mapping, is too large, or is based on other files than those of conf/.
+        The message names the file.
     """
     return _read_at(group, path, file_state(path))
 
 
 @lru_cache(maxsize=1024)
 def _read_at(group: str, path: Path, state: object) -> Parts:
-    """Return a file's content, read again when it has changed."""
+    """Return the content of a file, which is reread when it has changed."""
     try:
         content = parse_yaml(read_text(path), loader=_Loader, max_values=MAX_CONFIG_VALUES)
     except ValueError as error:
-        raise ValueError(f"{path}: expected a config, got one that cannot be read: {error}; correct it.") from error
+        raise ValueError(f"{path}: expected a readable config, got an error: {error}; correct it.") from error
     content = {} if content is None else content
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected a mapping of names to values, got {content!r:.80}; see conf/.")
@@ -398,7 +400,7 @@ def _read_at(group: str, path: Path, state: object) -> Parts:
 
 
 def _check_defaults(path: Path, group: str, defaults: Any) -> None:
-    """Raise for a file of a project whose defaults name anything but files of conf/."""
+    """Raise if the defaults of a project's file name anything but files of conf/."""
     own = {f"override /{member}" for member in GROUPS}
     for item in defaults if isinstance(defaults, list) else [defaults]:
         names = [item] if group or item == "_self_" else [None]

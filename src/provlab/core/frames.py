@@ -1,7 +1,8 @@
-"""The frame: stored trials joined with the plan, and one line for each number of an artefact.
+"""Frames of stored trials joined with the plan, and of the numbers of an artefact.
 
-`planned_trials` puts the stored trials that a plan asks for into one long frame. `artefact_frame` computes the numbers
-of a table or figure from it. Claims, tables, figures and pages read these frames.
+`planned_trials` returns the stored trials of a plan as one long DataFrame, from which
+`artefact_frame` computes the numbers of a table or figure. Claims, tables, figures and pages read
+these frames.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ from provlab.project.messages import did_you_mean
 from provsel.certificates import Measure
 
 TRIAL = ("place", "cell", "repeat", "fold", "draw")
-"""Columns that identify the trial of a line of `planned_trials`: the place of its cell in the plan, the cell's id, and
+"""Columns that identify the trial of a row of `planned_trials`: the position of its cell in the plan, the cell id, and
 the numbers of the trial.
 """
 
 FOLD = TRIAL[:-1]
-"""Columns that identify its fold, see `fold_means`."""
+"""Columns that identify a fold, see `fold_means`."""
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
 
 ORIGIN = ["of_row", "of_column", "scale"]
-"""Columns of `artefact_frame` beside those: row and column of the entry from which a line was computed, whose names
-differ if a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`.
+"""Further columns of `artefact_frame`: row and column of the source entry, which differ from `row` and `column` if a
+summary has several lines, and the factor from `sd` to a standard error, see `standard_error_scale`.
 """
 
 SUMMARY = ("row", "column", "value", "sd")
-"""Fields of a line that `summarise` returns; row and column are by default those of the entry."""
+"""Fields of a line returned by `summarise`; row and column default to those of the entry."""
 
 PRINTED = ["row", "column", "dataset", "printed_value", "printed_sd"]
-"""Columns of a paper's published.csv beside the artefact; the values are text, with the printed decimals."""
+"""Columns of a paper's published.csv in addition to the artefact; values are strings with the published decimals."""
 
 TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
 """Columns of the records that `selection_seconds` reads."""
@@ -53,22 +54,22 @@ FOLD_SIZES = ["n_train", "n_test"]
 """Columns of the records that `standard_error_scale` reads."""
 
 NO_TRIALS = "missing"
-"""State of a number whose cell has no stored trial; a number with trials may still be empty."""
+"""State of a number whose cell has no stored trial. A number with trials may still be empty."""
 
 Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 
 
 class Headline(NamedTuple):
-    """The measure that a cell is judged by.
+    """Measure that is reported for a cell.
 
     Attributes
     ----------
     column : str
-        Of the records.
+        Column of the records.
     name, label, unit : str
-        Names for display: in a line, at an axis, and after a value; a plain number has the unit "".
+        Display names in a line, on an axis, and after a value; plain numbers have the unit "".
     factor : float
-        Factor from the records to `unit`.
+        Factor that converts the recorded value to `unit`.
     """
 
     column: str
@@ -78,7 +79,7 @@ class Headline(NamedTuple):
     factor: float = 1.0
 
     def text(self, value: float) -> str:
-        """Return a value in `unit` as text."""
+        """Return a value, converted to `unit`, as text."""
         return f"{value:.2f}" if self.unit else f"{value:.4f}"
 
     def in_units(self, text: str) -> str:
@@ -91,14 +92,14 @@ R2 = Headline("r2", "R²", "R² on the test rows")
 
 
 def headline_of(cell: Cell) -> Headline:
-    """Return the measure of a cell: the first of `protocol.scoring`, else R^2 for a regression, else the error."""
+    """Return the measure of a cell: the first of `protocol.scoring`, otherwise R^2 for a regression or the error."""
     for name in cell.method.scoring:
         return Headline(name, name, name)
     return R2 if cell.measured.uses_model and predicts_numbers(cell.model) else ERROR
 
 
 def headline_columns(cells: Iterable[Cell]) -> list[str]:
-    """Return the columns of the records by which the cells are judged."""
+    """Return the columns of the headline measures of the cells."""
     return list(dict.fromkeys(headline_of(cell).column for cell in cells))
 
 
@@ -117,26 +118,26 @@ def artefact_frame(
     artefact : Artefact
     store : TrialStore
     summarise : callable
-        (entry, its trials) -> lines with fields of `SUMMARY`.
+        Function of an entry and its trials that returns lines with fields of `SUMMARY`.
     columns : list of str
-        Columns of the records that `summarise` reads, beside `headline_columns`.
+        Columns of the records that `summarise` reads, in addition to `headline_columns`.
     printed : DataFrame, optional
-        `PRINTED`, the printed numbers.
+        Published numbers with the columns `PRINTED`.
 
     Returns
     -------
     DataFrame
-        `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
+        The columns `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
 
     Raises
     ------
     ValueError
-        For a column that records lack, or an unknown field of a summary.
+        If records lack a column, or a summary has an unknown field.
     """
     _check_declared(artefact, columns)
     read = dict.fromkeys([*columns, *headline_columns(artefact.cells), *FOLD_SIZES])
     trials = entry_trials(artefact, store, list(read))
-    if any(trials[name].isna().all() for name in columns if name in LARGE):  # packed trials do not have these
+    if any(trials[name].isna().all() for name in columns if name in LARGE):  # packed trials lack these columns
         trials = trials[:0]
     trials_of_entry = dict(iter(trials.groupby("entry", sort=False)))
     scales = standard_error_scale(trials, ["entry"]).to_dict()
@@ -157,7 +158,7 @@ def artefact_frame(
 
 
 def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
-    """Raise for columns that records lack: neither provsel nor a measure or scorer of the artefact fills them."""
+    """Raise if neither provsel nor a measure or scorer of the artefact fills a column."""
     declared = {*SCHEMA.names}
     for cell in artefact.cells:
         declared |= {*cell.method.scoring}
@@ -171,7 +172,7 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
 
 
 def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
-    """Raise for a line of a summary with fields beyond `SUMMARY`, which would be lost."""
+    """Raise if a line of a summary has fields other than `SUMMARY`, which would be lost."""
     for name in summary:
         if name not in SUMMARY:
             raise ValueError(
@@ -181,7 +182,7 @@ def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
 
 
 def _beside_print(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the numbers of an artefact beside the printed ones; a printed number without a data set belongs to all."""
+    """Return the numbers of an artefact with the published ones; those without a data set apply to all."""
     if printed is None:
         printed = pd.DataFrame(columns=PRINTED)
     if printed["dataset"].isna().all():
@@ -193,9 +194,9 @@ def _beside_print(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataF
 def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
     """Return, for each group of trials with the same `keys`, the factor from sd to standard error of the mean.
 
-    Over folds whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003). 1/sqrt(n)
-    over folds of the inverse split, which train on disjoint sets (the overlap of their test sets is ignored); over
-    seeds, which have no test rows; and over draws on one fold.
+    For n folds whose training sets overlap, it is sqrt(1/n + n_test/n_train) (Nadeau and Bengio
+    2003). It is 1/sqrt(n) for folds of the inverse split, which train on disjoint sets (the overlap
+    of test sets is ignored), for seeds, which have no test rows, and for draws on one fold.
     """
     keys = list(keys)
     n_trials = trials.groupby(keys, sort=False).size()
@@ -207,7 +208,7 @@ def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series
 
 
 def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple[float, float, float, int]:
-    """Return a mean, the ends of its Student interval (NaN for fewer than two values), and the number of values.
+    """Return a mean, the ends of its Student interval (NaN for fewer than two values) and the number of values.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple
 
 
 def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
-    """Return an artefact's `planned_trials` with `row`, `column`, `dataset` and `entry`, the place of their entry."""
+    """Return an artefact's `planned_trials` with `row`, `column`, `dataset` and `entry`, the entry's position."""
     trials = planned_trials(store, artefact.cells, columns)
     trials = trials.assign(entry=trials["place"])
     for name in ("row", "column", "dataset"):
@@ -234,21 +235,21 @@ def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str])
 def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequence[str]) -> pd.DataFrame:
     """Return exactly the stored trials that the cells plan; a store may have more repeats and draws.
 
-    Every number of a command is computed from these, so that it does not depend on what else is stored. This is the
-    only join of plan and store.
+    All numbers of a command are computed from these trials, so they do not depend on what else is
+    stored. This function is the only join of plan and store.
 
     Parameters
     ----------
     store : TrialStore or StoreSnapshot
-    cells : sequence of Cell, or of others with `id` and `counts`
-        A cell may occur twice with different numbers of repeats and draws.
+    cells : sequence of Cell, or of objects with `id` and `counts`
+        A cell may occur several times with different numbers of repeats and draws.
     columns : sequence of str
         Columns of the records.
 
     Returns
     -------
     DataFrame
-        `TRIAL`, whose columns sort the lines, and `columns`; strings as objects, missing columns as NaN.
+        The columns `TRIAL`, by which rows are sorted, and `columns`. Strings are objects, and missing columns are NaN.
     """
     columns = [name for name in dict.fromkeys(columns) if name not in TRIAL]
     if not isinstance(store, StoreSnapshot):
@@ -269,17 +270,18 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
     Parameters
     ----------
     frame : DataFrame
-        `repeat` and `fold` of each trial, and `place`, `cell`, or both: trials of one cell may appear at two places.
+        `repeat` and `fold` of each trial, and `place`, `cell` or both, because a cell may appear at two places.
     columns : sequence of str
-        Numbers; NaN is left out.
+        Numeric columns; NaN is left out.
     factor : float, default=1.0
         Factor to the unit of the means, such as 100 for percent.
 
     Returns
     -------
     DataFrame
-        One line per fold: those of `FOLD` that the frame has, and `columns`, NaN if no draw has a value. Folds are
-        sorted by place, or else by the first line of their cell, then by repeat and fold.
+        One row per fold, with the columns of `FOLD` that the input has, and `columns`, NaN if no
+        draw has a value. Folds are sorted by place, or by the first row of their cell, then by
+        repeat and fold.
     """
     cell = frame["place"].to_numpy() if "place" in frame else pd.factorize(frame["cell"])[0]
     repeat = frame["repeat"].to_numpy()
@@ -300,7 +302,7 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first.
 
-    For a cell with another measure, the values of that measure: see `headline_of`.
+    For a cell with another measure, they are those of that measure, see `headline_of`.
     """
     headline = headline_of(entry.cell)
     return fold_summary(entry, trials, measure=headline.column, factor=headline.factor)
@@ -315,18 +317,18 @@ def fold_summary(entry: Entry, trials: pd.DataFrame, *, measure: str, factor: fl
 
 
 def mean_lines(numbers: Mapping[str, pd.Series]) -> list[dict[str, object]]:
-    """Return a line of a summary for each named column of numbers: their mean and standard deviation."""
+    """Return a summary line, with mean and standard deviation, for each named column of numbers."""
     return [{"column": name, "value": values.mean(), "sd": values.std(ddof=1)} for name, values in numbers.items()]
 
 
 def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
-    """Return rows and columns of the data set of one cell's trials, from the records."""
+    """Return the numbers of rows and columns of the data set from the trials of a cell."""
     first = trials.iloc[0]
     return int(first["n_train"] + first["n_test"]), int(first["n_features"])
 
 
 def selection_seconds(trials: pd.DataFrame) -> pd.Series:
-    """Return the CPU seconds of each selection; of a single pass if the method searched for its sampling rate first."""
+    """Return the CPU seconds of each selection, or of one pass if the method first searches a sampling rate."""
     return trials["pass_cpu"].astype(float).fillna(trials["select_cpu"] + trials["shared_cpu"])
 
 
@@ -342,7 +344,7 @@ def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:
-    """Return `PRINTED` of an artefact, named without its paper, from that paper's published.csv, if it has one."""
+    """Return the published numbers of an artefact, named without its paper, from published.csv if it exists."""
     if not published.is_file():
         return pd.DataFrame(columns=PRINTED)
     printed = pd.read_csv(published, dtype=dict.fromkeys(["artefact", *PRINTED[:-1]], str))

@@ -1,7 +1,7 @@
-"""Keys: the SHA-256 of canonical JSON, and the seeds that follow from it.
+"""Keys, the SHA-256 of canonical JSON, and the seeds derived from them.
 
-A trial is identified by its key, wherever it was computed. This file determines keys and seeds of every stored trial: a
-change would make all of them unknown.
+A trial is identified by its key, wherever it was computed. This file determines the keys and seeds
+of all stored trials, so a change would invalidate all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from provlab.project.documents import digest
 
 
 def seed_from(key: str) -> int:
-    """Return a 32-bit seed from a hex digest, through SeedSequence."""
+    """Return a 32-bit seed derived from a hex digest by SeedSequence."""
     return int(np.random.SeedSequence(int(key, 16)).generate_state(1)[0])
 
 
@@ -29,13 +29,13 @@ def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
 
 
 def trial_keys(cell_json: str, places: Iterable[tuple[int, int, int]]) -> list[str]:
-    """Return the keys of the given (repeat, fold, draw) of a cell; most of the text is shared, and hashed once."""
+    """Return the keys of the given (repeat, fold, draw) of a cell; the shared text is hashed once."""
     begun = _start_hash(cell_json)
     return [_finish_hash(begun, *place) for place in places]
 
 
 def fold_keys(cell_json: str, n_repeats: int, n_folds: int, n_draws: int) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield (repeat, fold, keys of its draws) of all folds of a cell; most of the text is shared, and hashed once."""
+    """Yield (repeat, fold, keys of draws) for all folds of a cell; the shared text is hashed once."""
     begun = _start_hash(cell_json)
     for repeat in range(n_repeats):
         for fold in range(n_folds):
@@ -54,17 +54,17 @@ def _finish_hash(begun: Any, repeat: int, fold: int, draw: int) -> str:
 
 @lru_cache(maxsize=4096)
 def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
-    """Return the seed of the folds of a repeat: the same for all methods, settings, models, and for the inverse."""
+    """Return the seed of the folds of a repeat, equal for all methods, settings and models, and the inverse."""
     return seed_from(digest({"split": [first_content(data) or data, n_splits, seed, repeat]}))
 
 
 def first_content(data: str) -> str | None:
     """Return the content digest that seeds a data set of the first release; None for other data sets.
 
-    Keys of the first release contained this digest, as computed on one machine. Since then keys contain the identity of
-    a data set, which is the same on every machine, and seeds follow from keys. The data sets of that release keep the
-    folds and draws of their published numbers. Others, and these after a change of their loader's version, are seeded
-    by their identity.
+    Keys of the first release contained this digest, computed on one machine. Since then, keys
+    contain the identity of a data set, which is the same on every machine, and seeds follow from
+    keys. The data sets of the first release keep the folds and draws of their published numbers.
+    Other data sets, and these after a change of their loader version, are seeded by their identity.
     """
     return _first_release().get(data)
 

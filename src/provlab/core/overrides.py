@@ -1,4 +1,4 @@
-"""Overrides in Hydra's grammar, and the references to other settings that a config may contain."""
+"""Overrides in Hydra's grammar, and references to other settings that a config may contain."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CELL_GROUPS = ("dataset", "selector", "model", "protocol")
 """Groups of conf/ that make up a cell."""
 
 GROUPS = (*CELL_GROUPS, "preparation", "executor")
-"""Groups of conf/, each with one member in a config."""
+"""Groups of conf/; a config has one member of each."""
 
 ELSEWHERE = ("results", "executor")
-"""Parts of a config that describe a run and not a result: they may read the environment, and are not recorded."""
+"""Parts of a config that describe a run instead of a result; they may read the environment and are not recorded."""
 
 KNOWN = (*CELL_GROUPS, "preparation", "artefact")
 """Possible targets of a reference."""
@@ -36,13 +36,13 @@ class Override(NamedTuple):
     Attributes
     ----------
     text : str
-        As written.
+        Override as written.
     mark : str
         "" changes a setting, "+" adds one, "++" does either, "~" deletes.
     key : tuple of str
         Path of names.
     value : object
-        Plain values; references are strings.
+        Plain value; references are strings.
     """
 
     text: str
@@ -58,7 +58,7 @@ def parse_override(text: str) -> Override:
     Raises
     ------
     ValueError
-        For invalid grammar, or several values.
+        If the grammar is invalid, or there are several values.
     """
     check_size(text)
     name, equals, value = text.partition("=")
@@ -77,7 +77,7 @@ def setting(override: str) -> str:
 
 
 def check_size(text: str) -> None:
-    """Raise for an override that Hydra's parser cannot handle: nested too deeply, or too long."""
+    """Raise if an override is nested too deeply or too long for Hydra's parser."""
     deepest = max(accumulate((char in "([{") - (char in ")]}") for char in text), default=0)
     if deepest > MAX_DEPTH or len(text) > MAX_SCALAR:
         raise ValueError(
@@ -87,7 +87,7 @@ def check_size(text: str) -> None:
 
 
 def _value(text: str, value: str) -> Any:
-    """Return the value of an override; simple values skip the parser, which is slow to import."""
+    """Return the value of an override; simple values bypass the parser, which is slow to import."""
     if _WORD.fullmatch(value):
         return value
     if _NUMBER.fullmatch(value):
@@ -106,7 +106,7 @@ def _value(text: str, value: str) -> Any:
 
 
 def parse_with_hydra(text: str) -> Any:
-    """Return an override parsed by Hydra, including sweeps; its errors become a ValueError of one line."""
+    """Return an override parsed by Hydra, including sweeps; errors become a one-line ValueError."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
@@ -119,19 +119,19 @@ def parse_with_hydra(text: str) -> Any:
 
 
 def check_references(value: Any, where: str) -> None:
-    """Raise for a value, also a nested one, with a reference outside the parts of a cell.
+    """Raise if a value, possibly nested, has a reference outside the parts of a cell.
 
     Parameters
     ----------
     value : mapping, list or value
         References are strings, such as "${dataset.seed}".
     where : str
-        Its key, for messages.
+        Key of the value for messages.
 
     Raises
     ------
     ValueError
-        For a resolver or another part. It is not resolved, so its value appears in no message.
+        If a reference has a resolver or another part. It is not resolved, so its value appears in no message.
     """
     for key, text in _texts(value, where):
         unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
@@ -144,7 +144,7 @@ def check_references(value: Any, where: str) -> None:
 
 
 def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Yield the key and the text of every value with a reference."""
+    """Yield the key and text of every value with a reference."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _texts(inner, f"{where}.{name}")
@@ -156,12 +156,12 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
 
 
 def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> None:
-    """Raise for names that nothing reads.
+    """Raise if a name is not read by anything.
 
     Raises
     ------
     ValueError
-        Names the first, and the nearest known one.
+        If there is one. The message names the first, and the nearest known name.
     """
     allowed = [*map(str, allowed)]
     for name in map(str, names):
@@ -172,7 +172,7 @@ def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> Non
 
 
 def nearest_setting(name: str, settings: Iterable[str]) -> str:
-    """Return the advice for an unknown setting: the most similar one, or to leave it out."""
+    """Return the advice for an unknown setting: the most similar one, or leaving it out."""
     by_end = {path.split(".", 1)[-1]: path for path in settings}  # a common group alone does not make names similar
     nearest_end = nearest(name.split(".", 1)[-1], by_end)
     return f"the nearest is {by_end[nearest_end]}" if nearest_end else "leave it out"

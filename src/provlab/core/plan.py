@@ -1,4 +1,4 @@
-"""From configs to cells, trials and tasks, with their keys and seeds, before anything is computed."""
+"""Plans: cells, trials and tasks from configs, with keys and seeds, before anything is computed."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from provlab.project.messages import unknown_setting
 IS_REGRESSION = attrgetter("is_regression")
 N_ROWS = attrgetter("n_rows")
 TASKS = ("classification", "regression", "many_rows")
-"""For data sets; a model may have a config for each kind, and the data decide: the last is for many rows of classes, in
-place of LIBSVM.
+"""Kinds of tasks. A model may have a config for each, and the data decide. "many_rows" replaces LIBSVM in
+classifications with many rows.
 """
 
 LIBSVM = "provsel.models.LibsvmSVM"
 
 MANY_ROWS = 20_000
-"""Number of rows at which LIBSVM, whose time grows with their square, takes half a minute per fit."""
+"""Number of rows at which LIBSVM, whose time grows quadratically, takes half a minute per fit."""
 
 
 class Trial(NamedTuple):
-    """One draw of a cell on one fold of one repeat; `cell` is a position in the task's list of cells."""
+    """A draw of a cell on a fold of a repeat; `cell` is a position in the task's list of cells."""
 
     key: str
     cell: int
@@ -54,9 +54,9 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """All missing trials that share data set, repeat and fold: one unit of work, the argument of a plain function.
+    """A unit of work: all missing trials that share data set, repeat and fold.
 
-    Without folds, a task is the missing trials of one cell in one repeat, which may take minutes each.
+    Without folds, a task has the missing trials of one cell in one repeat, which may take minutes each.
     """
 
     cells: tuple[Cell, ...]
@@ -64,11 +64,11 @@ class Task:
     repeat: int
     fold: int
     private_copies: tuple[str, ...] = ()
-    """Names of foreign classes that get their own arrays; a setting of the executor, and so not in any key."""
+    """Names of foreign classes that get private arrays; a setting of the executor, which is in no key."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
-        """Config of the data set, shared by all cells, like the next three."""
+        """Config of the data set. All cells share it, as they do the next three properties."""
         return self.cells[0].dataset
 
     @property
@@ -78,7 +78,7 @@ class Task:
 
     @property
     def protocol(self) -> Mapping[str, Any]:
-        """Settings of the folds and the preparation."""
+        """Settings of the folds and of the preparation."""
         return self.cells[0].protocol
 
     @property
@@ -88,7 +88,7 @@ class Task:
 
 
 def identity_of(config: Mapping[str, Any]) -> str:
-    """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
+    """Return the identity of the data set of a config, `name` and loader parameters, without loading it."""
     return dataset_identity(config["name"], **_parameters(config))
 
 
@@ -103,7 +103,7 @@ def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
 
 
 def places_of_first(config: Mapping[str, Any], n: int) -> frozenset[int]:
-    """Return the columns of the first n features of a data set, which is loaded if `shuffle_columns` moves them."""
+    """Return the columns of the first n features of a data set; it is loaded only if `shuffle_columns` is set."""
     if config.get("shuffle_columns") is None:
         return frozenset(range(n))
     first = feature_names_of({**config, "shuffle_columns": None})[:n]
@@ -111,7 +111,7 @@ def places_of_first(config: Mapping[str, Any], n: int) -> frozenset[int]:
 
 
 def load_from(config: Mapping[str, Any]) -> Dataset:
-    """Return the data set of a config: `name`, and the parameters of its loader. The last two stay in memory."""
+    """Return the data set of a config, `name` and loader parameters. The last two stay in memory."""
     return _loaded(canonical_json(config), identity_of(config))
 
 
@@ -125,7 +125,7 @@ def _loaded(config: str, data: str) -> Dataset:
 
 
 def load_again(config: Mapping[str, Any]) -> Dataset:
-    """Return the data set of a config, read again from its files."""
+    """Return the data set of a config, reread from its files."""
     _loaded.cache_clear()
     return load_from(config)
 
@@ -135,7 +135,7 @@ def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 KeyedData = list[tuple[dict[str, Any], str]]
-"""For each data set its name and parameters as in keys, and its identity."""
+"""Name and parameters as in keys, and identity, of each data set."""
 
 
 def data_of(dataset: Mapping[str, Any]) -> KeyedData:
@@ -149,13 +149,13 @@ def data_of(dataset: Mapping[str, Any]) -> KeyedData:
 
 
 def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = data_of) -> list[Cell]:
-    """Return the cells of a composed config: one, or one for each member of a collection of data sets.
+    """Return the cells of a composed config, one per member of a collection of data sets.
 
     Parameters
     ----------
     config : mapping
     look : callable, optional
-        Replaces `data_of`; data are loaded only to count folds that they state.
+        Replacement of `data_of`. Data are loaded only to count the folds that they state.
     """
     check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
     parts = resolve_references(config, [*CELL_GROUPS, "preparation"])
@@ -180,7 +180,7 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
         cell = Cell(dataset=first_dataset, data=first_data, **parts)
         return [cell, *(cell.on(config, data) for config, data in members[1:])]
     cells = []
-    for config, data in members:  # each data set states its number of folds
+    for config, data in members:  # the number of folds may depend on the data set
         n_folds = _asked(canonical_json(config), data, measured.count_folds)
         protocol = {**parts["protocol"], "n_splits": n_folds}
         cells.append(Cell(dataset=config, data=data, **{**parts, "protocol": protocol}))
@@ -199,8 +199,8 @@ def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: 
     if n_rows <= MANY_ROWS or not is_plain:
         return classifier
     warnings.warn(
-        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), as LIBSVM takes minutes or hours per fit "
-        f"on so many; model=libsvm still chooses LIBSVM.",
+        f"{n_rows:,} rows: the model is LIBLINEAR (model=liblinear_primal), because LIBSVM takes minutes or hours "
+        f"per fit on so many rows; model=libsvm still chooses LIBSVM.",
         stacklevel=3,
     )
     return models["many_rows"]
@@ -208,7 +208,7 @@ def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: 
 
 @lru_cache(maxsize=64)
 def _asked(config: str, data: str, ask: Callable[[Dataset], int]) -> int:
-    """Load each data set once, and return the part of the plan that depends on the data."""
+    """Return the part of the plan that depends on the data, loading each data set only once."""
     return ask(load_from(json.loads(config)))
 
 
@@ -216,7 +216,7 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the data set of a config, or the members of the collection that it names."""
     name, chosen = dataset.get("name"), dataset.get("set", "")
     if not isinstance(name, str):
-        raise ValueError(f"dataset.name: expected a text, got {name!r:.80}; choose with dataset=....")
+        raise ValueError(f"dataset.name: expected a string, got {name!r:.80}; choose with dataset=....")
     if chosen == "all":
         names = dataset_members(name, dataset.get("path", ""))
     elif isinstance(chosen, str):
@@ -226,11 +226,11 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     else:
         raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
     members: list[Mapping[str, Any]] = [{**dataset, "set": member} for member in names]
-    return members or [dataset]  # for an empty list, the loader's error says what it accepts
+    return members or [dataset]  # for an empty list, the loader's error states what it accepts
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the distinct cells in order, each with the largest counts of its duplicates."""
+    """Return the distinct cells in order, each with the largest counts among its duplicates."""
     cells_by_id: dict[str, Cell] = {}
     for cell in cells:
         first = cells_by_id.setdefault(cell.id, cell)

@@ -1,4 +1,4 @@
-"""How an artefact is computed from trials: by its script, like another artefact of its paper, or as rows x columns."""
+"""Computation of artefacts from trials: by a script, like another artefact of the paper, or as a table."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from provlab.core.tables import Traced, mean_and_sd, whole, write_frame, write_t
 from provlab.project.papers import Paper, artefact_file, paper_of
 
 MAX_DATASETS_SHOWN = 12
-"""The default table has columns for up to this many data sets; for more it has their mean."""
+"""Maximum number of data sets with their own columns in the default table; for more it has their mean."""
 
 AS_PRINTED = "as printed"
-"""Heading of a line with printed numbers, below the line with ours."""
+"""Heading of a row with published numbers, below the row with ours."""
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """The input of a renderer: the numbers, and the `stem` of its output files."""
+    """Input of a renderer: the numbers, and the `stem` of its output files."""
 
     artefact: Artefact
     frame: pd.DataFrame
@@ -50,39 +50,39 @@ class Rendering:
 
     @property
     def note(self) -> str:
-        """How much of the artefact is stored, shown in every caption until it is complete."""
+        """Note on missing trials, shown in every caption until the artefact is complete."""
         n_unfinished = int((self.frame["state"] != COMPLETE).sum())
         return f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers lack trials." if n_unfinished else ""
 
     @property
     def folds(self) -> str:
-        """Repeats and folds in the words of captions."""
+        """Repeats and folds as text for captions."""
         protocol = self.artefact.config.protocol
         return f"{protocol.repeats} x {protocol.n_splits}-fold"
 
     def trials(self, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the stored trials of the artefact with row and column, for figures of single trials."""
+        """Return the stored trials of the artefact with row and column, for figures that show single trials."""
         return entry_trials(self.artefact, self.store, columns)[["row", "column", "dataset", *NUMBERS, *columns]]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A summary and a renderer: the constant `RECIPE` of an artefact's script.
+    """Summary and renderer of an artefact: the constant `RECIPE` of its script.
 
     Attributes
     ----------
     name : str
         paper/artefact.
     render : callable
-        Writes files from a `Rendering`, and returns the text to print.
+        Function that writes files from a `Rendering` and returns the text to print.
     summarise : callable
-        See `artefact_frame`. It also gets the entries of `artefact.summary` as keyword arguments.
+        Function as in `artefact_frame`, which also gets the items of `artefact.summary` as keyword arguments.
     columns : sequence of str
-        Columns of the records that `summarise` reads, beside the measures that the cells are judged by.
+        Columns of the records that `summarise` reads, in addition to the headline measures of the cells.
     unit : str
-        Unit of the numbers, such as "test error (%)"; "" if an axis makes no sense.
+        Unit of the numbers, such as "test error (%)"; "" if they have no common axis.
     prints : str
-        Artefact of the same paper whose printed numbers are compared, without the paper's name; by default its own.
+        Artefact of the same paper, without the paper's name, whose published numbers are compared; by default its own.
     """
 
     name: str
@@ -93,30 +93,30 @@ class Recipe:
     prints: str = ""
 
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
-        """Return the numbers of the artefact in long form, see `artefact_frame`; errors as `check`."""
+        """Return the numbers of the artefact in long form, see `artefact_frame`; raises as `check` does."""
         self.check(artefact)
         summarise = partial(self.summarise, **artefact.summary)
         return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
 
     def check(self, artefact: Artefact) -> None:
-        """Raise for settings that replace the error by another measure, unless `unit` names it.
+        """Raise if settings replace the error by another measure that `unit` does not name.
 
         Raises
         ------
         ValueError
-            Names both.
+            If they do. The message names both measures.
         """
         labels = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
         if labels:
             raise ValueError(
-                f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, which its script "
-                f"expects, got {', '.join(sorted(labels))}; leave out protocol.scoring and models of regression, or "
+                f"{self.name}: expected cells measured by the {self.unit or ERROR.label}, as its script "
+                f"requires, got {', '.join(sorted(labels))}; leave out protocol.scoring and regression models, or "
                 f"state the unit in the script: unit={min(labels)!r}; an artefact without a script states "
                 f"artefact.unit in its file."
             )
 
     def printed(self) -> pd.DataFrame:
-        """Return the paper's printed numbers of the artefact, or of the one that it is compared with, see `PRINTED`."""
+        """Return the published numbers of the artefact, or of the one it is compared with, see `PRINTED`."""
         return printed_numbers(paper_of(self.name).folder / "published.csv", self.prints or self.name.partition("/")[2])
 
     def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
@@ -126,21 +126,21 @@ class Recipe:
 
 
 def printed(text: str, paths: Sequence[Path]) -> str:
-    """Return a table and the files of its figures in the form that the command prints."""
+    """Return a table and the paths of its figures as the command prints them."""
     return "\n".join([text, *map(str, paths)])
 
 
 def load_recipe(name: str) -> Recipe:
-    """Return the recipe of an artefact, paper/artefact.
+    """Return the recipe of an artefact, named as paper/artefact.
 
-    It is that of its script, or of the artefact of the same paper that its file names in `artefact.recipe`. Without
-    either it is a table of rows x columns beside the print, see `render_table`. `artefact.prints` names the artefact
-    whose printed numbers are compared.
+    It is that of its script, or of the artefact of the same paper that its file names in
+    `artefact.recipe`. Otherwise it is a table of rows x columns with the published numbers, see
+    `render_table`. `artefact.prints` names the artefact whose published numbers are compared.
 
     Raises
     ------
     ValueError
-        For an unknown artefact, a script that has no `RECIPE` of its name, or an `artefact.recipe` without a script.
+        If the artefact is unknown, a script has no `RECIPE` of its name, or `artefact.recipe` has no script.
     """
     paper = paper_of(name)
     layout: dict[str, Any] = read_config("", artefact_file(name)).get("artefact", {})
@@ -158,7 +158,7 @@ def load_recipe(name: str) -> Recipe:
 
 
 def _load_script(paper: Paper, artefact: str) -> Recipe:
-    """Return the `RECIPE` of a script of a paper; raise ValueError if it has none of that name."""
+    """Return the `RECIPE` of a script of a paper; raise ValueError if it has none with the artefact's name."""
     name = f"{paper.name}/{artefact}"
     recipe = getattr(paper.module(artefact), "RECIPE", None)
     if not isinstance(recipe, Recipe) or recipe.name != name:
@@ -170,7 +170,7 @@ def _load_script(paper: Paper, artefact: str) -> Recipe:
 
 
 def _table_recipe(name: str, layout: dict[str, Any]) -> Recipe:
-    """Return the recipe of a table of `artefact.measure`, by default the measure of its cells."""
+    """Return the recipe of a table of `artefact.measure`; by default the measure of its cells."""
     prints = str(layout.get("prints", ""))
     if "measure" not in layout:
         return Recipe(name, render_table, unit=str(layout.get("unit", ERROR.label)), prints=prints)
@@ -180,13 +180,13 @@ def _table_recipe(name: str, layout: dict[str, Any]) -> Recipe:
 
 
 def render_table(rendering: Rendering) -> str:
-    """Write rows x columns of an artefact, and return the table: the mean (and standard deviation) over folds.
+    """Write the table of an artefact and return it, with means (and standard deviations) over folds.
 
-    Printed numbers are in a line below their row.
+    Published numbers are in a line below their row.
 
-    Each data set has its own columns; for more than `MAX_DATASETS_SHOWN` data sets only means are shown.
-    `artefact.caption`, `artefact.note` and `artefact.corner`, the heading of the rows, replace the defaults if the file
-    has them.
+    Each data set has its own columns. For more than `MAX_DATASETS_SHOWN` data sets, only means are
+    shown. `artefact.caption`, `artefact.note` and `artefact.corner`, the heading of the rows,
+    replace the defaults if the file has them.
     """
     layout = rendering.artefact.parts["artefact"]
     n_datasets = rendering.frame["dataset"].nunique()
@@ -196,7 +196,7 @@ def render_table(rendering: Rendering) -> str:
     is_count = measure in SCHEMA.names and pa.types.is_integer(SCHEMA.field(measure).type)
     cells = frame.assign(heading=_headings(frame))
     texts = [number_text(line, is_count=is_count) for line in frame.itertuples()]
-    cells["text"] = pd.Series(texts, frame.index, dtype=object)  # as a column of strings they would lose their traces
+    cells["text"] = pd.Series(texts, frame.index, dtype=object)  # a string column would lose their traces
     cells["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
     columns = list(cells["heading"].unique())
     rows = []
@@ -219,7 +219,7 @@ def render_table(rendering: Rendering) -> str:
 
 
 def _over_datasets(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over data sets of values and standard deviations, and the printed numbers for all of them."""
+    """Return the means over data sets of values and standard deviations, with the published overall numbers."""
     numbers = frame.astype({"value": float, "sd": float})
     by_entry = numbers.groupby(["row", "column"], sort=False)
     means = by_entry[["value", "sd"]].mean()
@@ -231,7 +231,7 @@ def _over_datasets(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _headings(frame: pd.DataFrame) -> pd.Series:
-    """Return the headings of the columns: column, data set, or both if there are several of both."""
+    """Return the column headings: column, data set, or both if there are several of each."""
     if frame["dataset"].nunique() == 1:
         return frame["column"]
     if frame["column"].nunique() == 1:
@@ -240,7 +240,7 @@ def _headings(frame: pd.DataFrame) -> pd.Series:
 
 
 def number_text(line: Any, *, is_count: bool = False) -> str:
-    """Return a line of a frame as text: its value with the standard deviation, if there is one, and its trace."""
+    """Return a row of a frame as text: its value with any standard deviation, and its trace."""
     text = mean_and_sd(line.value, line.sd)
     if is_count:
         text = whole(text)

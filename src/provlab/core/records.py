@@ -1,7 +1,7 @@
-"""Checks of untrusted records: the trial of each, and the possible range of its numbers.
+"""Checks of untrusted records: their trials, and the ranges of their numbers.
 
-A store checks both when it reads a file, so its readers need not. A record with a valid key can still contain any
-number in its range; only an audit detects this.
+A store checks both when it reads a file, so readers of the store need not. A record with a valid
+key can still contain any number in its range, which only an audit detects.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from provlab.core.protocols import COLUMNS
 from provlab.project.documents import MAX_CONFIG_DEPTH, digest_of, parse_json
 
 NUMBERS = ("repeat", "fold", "draw")
-"""Which trial of its cell a record belongs to."""
+"""Columns that identify a trial within its cell."""
 
 IDENTITY = ("key", "cell", "data", "config", *NUMBERS)
-"""Columns that identify the trial of a record; all others follow from these, or are measured."""
+"""Columns that identify the trial of a record; all others follow from these or are measured."""
 
 ROUNDING = 1e-6
-"""Tolerance of a number beyond its range: packed trials have single precision."""
+"""Tolerance for numbers outside their range, because packed trials have single precision."""
 
 RANGES = {
     column.name: (column.low, column.high)
     for column in COLUMNS
     if math.isfinite(column.low) or math.isfinite(column.high)
 }
-"""The smallest and the largest value of each column with a range; see `outside` for NaN."""
+"""Smallest and largest value of each column with a range; see `outside` for NaN."""
 
 
 def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
-    """Return which values are outside a range; NaN is outside a finite range, because unknown shares are null."""
-    numbers = values.astype(float)  # in single precision the largest end would be infinite
+    """Return a mask of values outside a range; NaN is outside a finite range, because unknown shares are null."""
+    numbers = values.astype(float)  # the upper end would be infinite in single precision
     beyond = (numbers < low - ROUNDING) | (numbers > high + ROUNDING)
     if math.isfinite(low) and math.isfinite(high):
         beyond |= np.isnan(numbers)
@@ -46,7 +46,7 @@ def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
 
 
 def range_text(low: float, high: float) -> str:
-    """Return a range in words."""
+    """Return a description of a range."""
     if low == -math.inf:
         return f"values up to {high:g}"
     if high >= np.finfo(float).max:
@@ -55,25 +55,23 @@ def range_text(low: float, high: float) -> str:
 
 
 def check_ranges(records: pa.Table, subject: str) -> None:
-    """Raise for records with an impossible number in any present column.
+    """Raise if records have an impossible number in any column.
 
     Parameters
     ----------
     records : Table
         Columns of records by name.
     subject : str
-        Where they come from, for the message.
+        Origin of the records for the message.
 
     Raises
     ------
     ValueError
-        Names the column and the value.
+        If there is one. The message names the column and the value.
     """
     for name in records.column_names:
         column = records[name]
-        if name not in RANGES or column.null_count == len(
-            column
-        ):  # it may have the type null, as nobody has written a value
+        if name not in RANGES or column.null_count == len(column):  # a column without values may have the type null
             continue
         if pa.types.is_list(column.type):
             column = pc.list_flatten(column)
@@ -83,7 +81,7 @@ def check_ranges(records: pa.Table, subject: str) -> None:
 
 
 def check_range(name: str, values: NDArray[Any], subject: str) -> None:
-    """Raise for impossible values in a column; errors as in `check_ranges`."""
+    """Raise if a column has impossible values, as `check_ranges` does."""
     low, high = RANGES.get(name, (-math.inf, math.inf))
     beyond = outside(values, low, high)
     if beyond.any():
@@ -94,7 +92,7 @@ def check_range(name: str, values: NDArray[Any], subject: str) -> None:
 
 
 def _check_features(records: pa.Table, subject: str) -> None:
-    """Raise for a list with a feature that is not in the data set."""
+    """Raise if a list has a feature that is not in the data set."""
     listed = records.select(["features", "n_features"]).drop_null()
     if not len(listed):
         return
@@ -109,29 +107,28 @@ def _check_features(records: pa.Table, subject: str) -> None:
 
 
 def check_identities(records: pa.Table, subject: str) -> None:
-    """Refuse records whose key, cell or data set does not follow from their config and numbers.
+    """Raise if the key, cell or data set of a record does not follow from its config and numbers.
 
-    An edited trial is a different trial. A record without a number or a config belongs to no trial and cannot be
-    checked.
+    An edited trial is a different trial. A record without a number or config belongs to no trial and cannot be checked.
 
     Parameters
     ----------
     records : Table
-        With the columns `IDENTITY`; strings may be encoded.
+        Records with the columns `IDENTITY`; strings may be encoded.
     subject : str
-        Where they come from, for the message.
+        Origin of the records for the message.
 
     Raises
     ------
     ValueError
-        States how many are wrong, with the key of one, or the trial whose config is invalid.
+        If records are wrong or a config is invalid. The message has their number and the key of one.
     """
     is_whole = reduce(pc.and_, [pc.is_valid(records[name]) for name in IDENTITY if name != "data"])
     trials = records.filter(is_whole)
     if not len(trials):
         return
     configs, codes = _encoded(trials["config"])
-    order = np.argsort(codes, kind="stable")  # all trials of a config are adjacent, so its text is hashed once
+    order = np.argsort(codes, kind="stable")  # all trials of a config are adjacent, so that it is hashed only once
     trials = trials.take(pa.array(order))
     keys = np.array(trials["key"].to_pylist(), object)
     places = list(zip(*(trials[name].to_pylist() for name in NUMBERS), strict=True))
@@ -158,7 +155,7 @@ def check_identities(records: pa.Table, subject: str) -> None:
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct strings of a column, and the place of each value among them, -1 for a null."""
+    """Return the distinct strings of a column, and the position of each value among them (-1 for null)."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     values = column.unify_dictionaries().combine_chunks()
@@ -166,13 +163,13 @@ def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _stated_data(config: str, subject: str) -> str:
-    """Return the identity of the data set that a config names; raise for anything that is not a trial's config."""
+    """Return the identity of the data set in a config; raise if it is not the config of a trial."""
     try:
         stated = parse_json(config, MAX_CONFIG_DEPTH)
         parts = [stated[name] for name in ("dataset", "selector", "protocol")]
         if all(isinstance(part, dict) for part in parts) and isinstance(parts[0]["name"], str):
             return str(stated["data"])
-        reason = "a part is no mapping"
+        reason = "a part is not a mapping"
     except KeyError as error:
         reason = f"it has no {error}"
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""The features that a method selects: frequencies over folds, draws and repeats, order and weights."""
+"""Features that a method selects: frequencies over folds, draws and repeats, order and weights."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ READ = [*LARGE, *FOLD_SIZES, "n_features", "n_selected"]
 """Columns of the records that `selected_features` reads."""
 
 AT_ONCE = 10_000_000
-"""Selected features, over all trials, read into memory together: 300 MB including derived values."""
+"""Number of selected features, over all trials, in memory at a time: 300 MB with derived values."""
 
 MAX_FEATURES = 100_000_000
-"""More features are considered a damaged record: the stability counts each of them."""
+"""Records with more features count as damaged, because the stability counts each feature."""
 
 NO_LIST = "no list of features is stored: the method mixes features, or its trials were packed without lists"
 KEEPS_ALL, KEEPS_NONE = "all features are selected", "no feature is selected"
@@ -38,27 +38,27 @@ SINGLE = "a single selection has no stability"
 NUMBERED = "features are numbered from 1"
 
 NO_STABILITY = np.nan, (np.nan, np.nan)
-"""The stability of a cell without one, and its interval."""
+"""Stability and interval of a cell without a stability."""
 
 
 @dataclass(frozen=True, eq=False)
 class SelectedFeatures:
-    """The features that the trials of one cell selected.
+    """Features selected by the trials of a cell.
 
     Attributes
     ----------
     frame : DataFrame
-        One line per feature that at least one trial selected, see `selected_features`.
+        One row per feature that at least one trial selected, see `selected_features`.
     n_selections : int
-        Trials whose selection is stored: each draw of each fold of each repeat is one.
+        Number of trials with a stored selection; each draw of each fold of each repeat is a trial.
     n_features : int
-        Number of features before selection; the largest if a preparation created them in each fold.
+        Number of features before selection; the maximum if a preparation created them in each fold.
     sizes : tuple of int
-        The smallest and the largest number of features of a selection.
+        Smallest and largest number of selected features.
     note : str
-        Why features, names or the stability are missing; "" if nothing is missing.
+        Reason why features, names or the stability are missing; "" if nothing is missing.
     index, interval : float, tuple of float
-        The stability and its 95 % interval, see `provsel.stability`; NaN if there is none.
+        Stability and its 95 % interval, see `provsel.stability`; NaN if undefined.
     """
 
     frame: pd.DataFrame
@@ -71,40 +71,40 @@ class SelectedFeatures:
 
 
 def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = "") -> SelectedFeatures:
-    """Count the features that the trials of one cell selected.
+    """Count the features selected by the trials of a cell.
 
-    Each draw of each fold of each repeat is one selection, and all count equally. A trial without a list of features
-    is left out, unless it kept all.
+    Each draw of each fold of each repeat is one selection, and all count equally. A trial without a
+    list of features is left out unless it kept all features.
 
     Parameters
     ----------
     trials : DataFrame
-        Trials of one cell, see `planned_trials`, with the columns `READ`.
+        Trials of a cell with the columns `READ`, see `planned_trials`.
     names : sequence of str, optional
-        Names of the features of the data set; by default numbers from 1. If a preparation created the columns, the
-        records have their names, which may differ between folds.
+        Names of the features of the data set; by default numbers from 1. If a preparation created
+        the columns, their names are in the records and may differ between folds.
     note : str, optional
-        Why there are no names, see `data_names`.
+        Reason why there are no names, see `data_names`.
 
     Returns
     -------
     SelectedFeatures
-        Its frame has a line for each selected feature, sorted by frequency, then by earlier selection, then by index.
-        Its columns are
+        Its frame has one row per selected feature, sorted by frequency, then by earlier selection,
+        then by index. Its columns are
 
-        - feature: the name;
+        - feature: the name of the feature;
          - index: column of the data set from 0; none if a preparation created the columns;
         - frequency: share of the selections that have the feature;
         - times: number of these selections;
-        - place: median place in their order of selection, from 1; NaN if all features were kept, and for a method
-          without an order, whose features are in column order;
+        - place: median position in the order of selection, from 1; NaN if all features were kept or
+          the method has no order, so that features are in column order;
         - weight, weight_sd: mean and standard deviation, over the selections that state it, of the factor by which a
           linear model multiplies the feature; NaN if none does.
 
     Raises
     ------
     ValueError
-        For a list with a repeated feature, or with one that is not in the data set.
+        If a list repeats a feature, or has one that is not in the data set.
     """
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
     selections, trials = _selections(trials)
@@ -112,7 +112,7 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST, *NO_STABILITY)
     sizes = np.array([len(selection) for selection in selections])
     codes, labels = pd.factorize(np.concatenate(selections))
-    if labels.dtype == object:  # a preparation made columns in each fold, identified by name
+    if labels.dtype == object:  # columns created in each fold are identified by name
         texts = labels
         index = pd.array([pd.NA] * labels.size, "Int64")
         n_features = max(n_features, labels.size)
@@ -149,12 +149,12 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
 
 
 def largest_cells(cells: Iterable[Planned]) -> list[Planned]:
-    """Return distinct cells; a cell that is planned several times keeps its largest plan."""
+    """Return distinct cells; the largest plan of a cell is kept."""
     return list({cell.id: cell for cell in sorted(cells, key=lambda cell: prod(cell.counts))}.values())
 
 
 def cells_that_select(store: TrialReader, cells: Sequence[Planned]) -> pd.Series:
-    """Return, for each cell with stored trials, by id, whether any trial selects only a part of the features."""
+    """Return whether any trial of a cell selects a proper subset, for cells with stored trials, by id."""
     sizes = planned_trials(store, cells, ["n_selected", "n_features"])
     return (sizes["n_selected"] < sizes["n_features"]).groupby(sizes["cell"]).any()
 
@@ -162,17 +162,17 @@ def cells_that_select(store: TrialReader, cells: Sequence[Planned]) -> pd.Series
 def cells_features(
     store: TrialReader, cells: Sequence[Planned], *, at_once: int = AT_ONCE
 ) -> Iterator[tuple[str, SelectedFeatures]]:
-    """Yield the id and the selected features of each cell that has stored trials, data set by data set.
+    """Yield the id and the selected features of each cell with stored trials, data set by data set.
 
-    Lists are read for a few cells at a time, so that memory does not grow with the number of trials.
+    Lists are read for a few cells at a time, so memory does not grow with the number of trials.
 
     Parameters
     ----------
     store : TrialReader
-    cells : sequence of Cell, or of what stands for one
-        Distinct ones, see `unique_cells`.
+    cells : sequence of Cell or Planned
+        Distinct cells, see `unique_cells`.
     at_once : int, optional
-        Number of selected features in memory at a time; a larger cell is read in one piece.
+        Number of selected features in memory at a time; a larger cell is read at once.
     """
     ordered = sorted(cells, key=lambda cell: cell.data)
     sizes = planned_trials(store, ordered, ["n_selected"]).groupby("place")["n_selected"].sum()
@@ -185,23 +185,23 @@ def cells_features(
 
 @lru_cache(maxsize=4)
 def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
-    """Return the names of a data set's features, or None, and why they are unknown.
+    """Return the feature names of a data set, or None with the reason why they are unknown.
 
-    They are read if the data set is on this machine and has the identity `data` of the trials. The config is JSON, and
-    may come from an untrusted source.
+    They are read if the data set is on this machine and has the identity `data` of the trials. The
+    config is JSON from a possibly untrusted source.
     """
     dataset = json.loads(config)
     try:
         if identity_of(dataset) == data:
             return feature_names_of(dataset).tolist(), ""
-        reason = "its file has changed since"
+        reason = "its file has changed since then"
     except (OSError, ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split())
-    return None, f"{NUMBERED}, as the names of data set {dataset.get('name')} cannot be read: {reason}"
+    return None, f"{NUMBERED}, because the names of data set {dataset.get('name')} cannot be read: {reason}"
 
 
 def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
-    """Return the trials with a stored selection, and their selections."""
+    """Return the stored selections of trials, and these trials."""
     selections: list[Any] = []
     has_selection = []
     columns = (trials[name].tolist() for name in ("features", "feature_names", "n_features", "n_selected"))
@@ -220,7 +220,7 @@ def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
 
 
 def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
-    """Raise for features that are not in the data set."""
+    """Raise if a feature is not in the data set."""
     if n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
         raise ValueError(
             f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
@@ -231,7 +231,7 @@ def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
 def _stability(
     trials: pd.DataFrame, selections: list[Any], sizes: NDArray[np.int64], n_features: int
 ) -> tuple[str, float, tuple[float, float]]:
-    """Return the stability with its interval, and why it is undefined, "" if it is defined."""
+    """Return the reason why the stability is undefined, or "", and the stability with its interval."""
     if sizes.sum() == 0:
         return KEEPS_NONE, *NO_STABILITY
     if sizes.sum() == len(selections) * n_features:
@@ -241,7 +241,7 @@ def _stability(
     places = list(zip(trials["repeat"], trials["fold"], strict=True))
     folds: list[tuple[int, int]] | None = None
     overlap = 0.0
-    if len({*places}) > 1:  # otherwise draws on one fold
+    if len({*places}) > 1:  # otherwise there are only draws on one fold
         folds = places
         n_train, n_test = (trials[name].astype(float).mean() for name in FOLD_SIZES)
         if n_test > 0 and n_train > 0:  # seeds have no test rows
@@ -251,16 +251,17 @@ def _stability(
 
 
 def _places(trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Return the median place of each of n features in the order of selection; NaN if the order is unknown."""
+    """Return the median position of each of n features in the order of selection; NaN if unknown."""
     is_list = np.array([isinstance(features, Sized) for features in trials["features"]], bool)
     lists = [np.asarray(features) for features in trials["features"][is_list]]
     medians = np.full(n, np.nan)
     if sizes.max() > 1 and all((features[1:] >= features[:-1]).all() for features in lists):
-        return medians  # all in the order of the columns
+        return medians  # all are in column order
     listed = np.repeat(is_list, sizes)
     places = (np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes))[listed]
     codes = codes[listed]
-    # one sort of feature and place together: a report has thousands of cells, and grouping takes four times as long
+    # sorted jointly by feature and place, because grouping takes four times as long and reports
+    # have thousands of cells
     span = int(sizes.max()) + 1
     ordered = np.sort(codes * span + places)
     times = np.bincount(codes, minlength=n)
@@ -276,7 +277,7 @@ def _places(trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.in
 def _weights(
     trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and standard deviation of the weight of each of n features, over selections with weights."""
+    """Return the mean and standard deviation of the weight of each of n features, over selections with weights."""
     of_trials = trials["coefficients"].tolist()
     if not any(isinstance(coefficients, Sized) for coefficients in of_trials):
         return np.full(n, np.nan), np.full(n, np.nan)

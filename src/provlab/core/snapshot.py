@@ -1,4 +1,4 @@
-"""Trials of a store in memory, for claims, figures and pages that read the same trials many times."""
+"""Snapshot of a store in memory, for claims, figures and pages that read the same trials many times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from provlab.core.store import LARGE, SCHEMA, TrialStore
 
 
 class Planned(Protocol):
-    """Values of a cell, or of its replacement in a file, that a join needs: its id, counts and data set."""
+    """Attributes of a cell, or of its description in a file, that a join needs."""
 
     @property
     def id(self) -> str:
@@ -29,36 +29,35 @@ class Planned(Protocol):
 
     @property
     def data(self) -> str:
-        """Identity of the data set, which identifies the names of its features."""
+        """Identity of the data set, which determines the feature names."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
-        """Config of the data set, by which they are found."""
+        """Config of the data set, from which they are loaded."""
 
 
 class StoreSnapshot:
-    """Trials of a store in memory, without the lists of features: half a kilobyte each with all columns.
+    """Trials of a store in memory without feature lists; with all columns, each takes half a kilobyte.
 
-    A query takes the slices of its cells, so its time does not depend on the size of the store.
+    A query takes slices of its cells, so its time does not depend on the size of the store.
 
     Parameters
     ----------
     store : TrialStore
-        Read in its current state.
+        Store, which is read in its current state.
     columns : iterable of str, optional
-        In addition to cell, repeat, fold and draw. By default all that are not `LARGE`.
+        Columns in addition to cell, repeat, fold and draw; by default all that are not `LARGE`.
     cells : iterable of str, optional
         Cell ids; None takes all.
     beside : iterable of Table
-        Further trials with the same columns, used if they are not in the store.
+        Tables of further trials with the same columns, used if they are not in the store.
 
     Attributes
     ----------
     table : Table
-        One row per trial, those of a cell together and sorted by repeat, fold and draw; strings are dictionary-encoded.
+        One row per trial, grouped by cell and sorted by repeat, fold and draw; strings are dictionary-encoded.
     n_nameless : int
-        Records that do not state their trial: without a key, a cell, a repeat, fold or draw. They belong to no
-        trial and are left out.
+        Number of records without a key, cell, repeat, fold or draw. They belong to no trial and are left out.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class StoreSnapshot:
         codes = in_cells.indices.to_numpy().astype(np.int64)
         order = np.lexsort([*numbers[::-1], codes])
         places = np.vstack([codes, numbers])[:, order]
-        is_first = np.diff(places, prepend=-1).any(axis=0)  # of the same trial
+        is_first = np.diff(places, prepend=-1).any(axis=0)  # first record of each trial
         codes = places[0, is_first]
         self.table = table.take(pa.array(order[is_first])).combine_chunks()
         self._numbers = places[1:, is_first]
@@ -93,12 +92,12 @@ class StoreSnapshot:
         names = in_cells.dictionary.take(pa.array(codes[starts])).to_pylist()
         slices = map(slice, starts.tolist(), ends.tolist())
         self._slices = dict(zip(names, slices, strict=True))
-        # most cells have only planned numbers, and need no check of each trial
+        # most cells have only planned trials, and need no check of each trial
         highest = np.maximum.reduceat(self._numbers, starts, axis=1).T.tolist()
         self._highest = dict(zip(names, highest, strict=True))
 
     def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
-        """Return this snapshot with the lists of features of the given cells, which are read once for all uses."""
+        """Return this snapshot with the feature lists of the given cells, which are read only once."""
         snapshot = copy(self)
         chosen = frozenset({*cells} & self._slices.keys())
         snapshot._lists = chosen, StoreSnapshot(self.store, LARGE, cells=chosen)
@@ -108,9 +107,9 @@ class StoreSnapshot:
         return len(self.table)
 
     def count(self, cells: Iterable[Planned]) -> int:
-        """Return how many of the planned trials of the given distinct cells are stored.
+        """Return the number of stored planned trials of the given distinct cells.
 
-        A key is the hash of a cell and these numbers; counting the numbers avoids computing keys, which takes seconds.
+        Repeats, folds and draws are counted instead of keys, because computing keys takes seconds.
         """
         return sum(self.rows(cell).size for cell in cells)
 
@@ -119,7 +118,7 @@ class StoreSnapshot:
         return any(self.rows(cell).size for cell in cells)
 
     def rows(self, cell: Planned) -> NDArray[np.int64]:
-        """Return the rows of `table` with the planned trials of a cell, in their order."""
+        """Return the rows of `table` with the planned trials of a cell, in order."""
         if cell.id not in self._slices:
             return np.empty(0, np.int64)
         part = self._slices[cell.id]
@@ -129,9 +128,9 @@ class StoreSnapshot:
         return part.start + np.flatnonzero(is_planned.all(axis=0))
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """Return a column of `table`; nulls if no record has it.
+        """Return a column of `table`; its values are null if no record has it.
 
-        For instance the columns of a measure before its first trial.
+        An example is the column of a measure before its first trial.
 
         Raises
         ------
@@ -143,7 +142,7 @@ class StoreSnapshot:
         return self.table[name]
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of the given cells, each once, in the order of `table`; see `TrialStore.query`."""
+        """Return the distinct records of the given cells in the order of `table`, see `TrialStore.query`."""
         chosen = self._slices.keys() if cells is None else self._slices.keys() & {*cells}
         rows = np.empty(0, np.int64)
         if chosen:
@@ -159,7 +158,7 @@ class StoreSnapshot:
         return dict(zip(NUMBERS, self._numbers[:, rows], strict=True))
 
     def take(self, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        """Return columns of the given rows of `table`, with plain strings; lists are read from the store."""
+        """Return columns of the given rows of `table` with plain strings; lists are read from the store."""
         records: dict[str, pa.ChunkedArray] = {}
         for name in columns:
             if name in LARGE and name not in self.table.column_names:
@@ -172,12 +171,12 @@ class StoreSnapshot:
         return pa.table(records)
 
     def _read_lists(self, name: str, rows: NDArray[np.int64]) -> pa.ChunkedArray:
-        """Return the lists of the given rows; null for a trial that has left the store since."""
+        """Return the lists of the given rows; null for trials that have since left the store."""
         cells = self._cell_of(rows)
         ids = frozenset(cells.categories[np.unique(cells.codes)])
         read_cells, lists = self._lists or (frozenset(), None)
         if lists is None or not read_cells.issuperset(ids):
-            self._lists = lists = None  # freed before others are read
+            self._lists = lists = None  # freed before other lists are read
             lists = StoreSnapshot(self.store, LARGE, cells=ids)
             self._lists = ids, lists
         places = np.arange(len(lists))
@@ -194,7 +193,7 @@ class StoreSnapshot:
 
 
 def _is_named(table: pa.Table) -> pa.ChunkedArray:
-    """Return which records state their trial."""
+    """Return a mask of the records that identify their trial."""
     is_named = pc.is_valid(table["cell"])
     if "key" in table.column_names:
         is_named = pc.and_(is_named, pc.is_valid(table["key"]))

@@ -1,9 +1,10 @@
-"""Trial records on disk: a folder of Parquet files with one row per trial, which is read while others write it.
+"""Trial records on disk: a folder of Parquet files with one row per trial, which allows concurrent writers.
 
-A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
-synced temporary file. So a reader, a second writer, or a run after a crash sees only complete files. Each file is
-checked against its name before its content is used. A damaged file is set aside, and its trials count as not run.
-Files with other names, of earlier versions and of other programs, are read with Parquet's own checks only.
+A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It is created by an atomic
+rename of a complete, synced temporary file, so readers, other writers and runs after a crash see
+only complete files. Each file is checked against its name before its content is used. A damaged
+file is set aside, and its trials count as not run. Files with other names, from earlier versions or
+other programs, are read with only Parquet's own checks.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from provsel.files import probe, remove_abandoned, replacing
 log = logging.getLogger(__name__)
 
 VERSION = 1
-"""Raised when a column changes its meaning; a new column is filled with nulls in older files."""
+"""Schema version, increased when a column changes its meaning. New columns are null in older files."""
 
 TYPES = {
     "text": pa.string(),
@@ -45,44 +46,44 @@ TYPES = {
 }
 
 TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
-"""Seconds. Shared work of trials counts in each of them, except in `task_cpu`."""
+"""Columns of times. Work that trials share counts in each of them, except in `task_cpu`."""
 
 VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes"))
-"""The only columns that differ between two runs of the same trial on the same machine."""
+"""Columns that differ between two runs of the same trial on the same machine; all others agree."""
 
 LARGE = ("features", "feature_names", "coefficients")
-"""Lists, which take most of the memory: readers of millions of trials leave them on disk until needed."""
+"""Columns of lists, which take most of the memory and are read from disk only when needed."""
 
 SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})
-"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read. The
-columns of a project's own measures are added to these. They are text or numbers, and have Arrow's type null if no trial
-has a value.
+"""Columns declared by trials, protocols and theorems: only primitives and lists, so that no code is read. Columns of a
+project's own measures are added to these. They are strings or numbers, and have Arrow's type null if no trial has a
+value.
 """
 
 ENCODED = pa.dictionary(pa.int32(), pa.string())
-"""Texts that are stored once each."""
+"""Type of strings that are stored only once each."""
 
 LOOSE_FILES = 512
-"""`compact` merges when there are more small files than this."""
+"""`compact` merges if there are more small files than this."""
 
 GROUP = 8192
-"""Rows in a row group of a merged file, which is sorted by cell: a query of some cells reads only a few groups."""
+"""Rows in a row group of a merged file, which is sorted by cell, so that a query of few cells reads few groups."""
 
 MERGED = 2**28
-"""Bytes of records in memory from which one merged file is made: a run of a million trials takes some gigabytes."""
+"""Bytes of records in memory per merged file; a run of a million trials takes some gigabytes."""
 
 LISTINGS = 100
-"""Listings of a folder whose files disappear while they are read, before that is an error."""
+"""Maximum number of listings of a folder whose files disappear while they are read."""
 
 STEPS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room"),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make it writable, or name another results folder"),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "name another folder"),
 }
-"""Remedies for system errors, by their number."""
+"""Remedies for system errors, by error number."""
 
 _DIGEST = re.compile(r"(?:.*-)?([0-9a-f]{64})")
-"""Stem of a file that is named by its bytes."""
+"""Pattern of the stem of a file that is named by its bytes."""
 
 
 class DamagedFileError(Exception):
@@ -90,28 +91,28 @@ class DamagedFileError(Exception):
 
 
 class RefusedFileError(ValueError):
-    """An intact file that a newer provsel wrote, or whose trials do not match their keys."""
+    """An intact file that a newer provsel wrote or whose trials do not match their keys."""
 
 
 class TrialStore:
-    """Trial records under one folder.
+    """Trial records in a folder.
 
-    If a trial occurs twice, because two runs computed it at once or a merge was interrupted, one row is used.
+    If a trial occurs several times, after concurrent runs or an interrupted merge, one row is used.
 
     Parameters
     ----------
     folder : path
-        Created at the first write.
+        Folder, which is created at the first write.
     read_only : bool, default=False
-        Leave damaged files in place, for instance in another person's folder.
+        Leave damaged files in place, for example in another person's folder.
     check : bool, default=True
-        Raise for a file with a trial that does not match its key, or with an impossible number, see
-        `provlab.core.records`; an audit, which finds such trials itself, works without this.
+        Raise if a file has a trial that does not match its key, or an impossible number, see
+        `provlab.core.records`. Audits, which find such trials themselves, disable it.
 
     Attributes
     ----------
     passed_over : dict of str
-        Names of damaged files that were left in place, with the reasons.
+        Names of damaged files that were left in place, with reasons.
     """
 
     def __init__(self, folder: Path | str, *, read_only: bool = False, check: bool = True) -> None:
@@ -126,19 +127,19 @@ class TrialStore:
         return {*self.read(["key"])["key"].to_pylist()}
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of the given cells, sorted by key, each trial once.
+        """Return the distinct records of the given cells, sorted by key.
 
         Parameters
         ----------
         cells : iterable of str, optional
             Cell ids; None takes all.
         columns : sequence of str, optional
-            None takes all written columns. Columns that were never written have no values.
+            Columns; None takes all written columns. Columns that were never written have no values.
         """
         table = self.read(None if columns is None else ["key", *columns], cells)
         order = pc.sort_indices(table["key"])
         keys = table["key"].take(order).combine_chunks()
-        if len(keys) > 1:  # rows are copied once, in their order and without repetitions
+        if len(keys) > 1:  # rows are copied once, in order and without repetitions
             first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1))
             order = order.filter(pa.concat_arrays([pa.array([True]), first]))
         return table.select(table.column_names if columns is None else columns).take(order)
@@ -148,22 +149,23 @@ class TrialStore:
     ) -> pa.Table:
         """Return columns of all files, possibly with repeated trials.
 
-        Other processes may add, merge and remove files meanwhile. A listing made during a merge may lack the large file
-        as well as the small ones merged into it. The second of two listings contains any file that the first lacks for
-        this reason.
+        Other processes may add, merge and remove files meanwhile. A listing made during a merge may
+        lack both the large file and the small files merged into it. A second listing contains all
+        files that the first lacks for this reason.
 
         Parameters
         ----------
         columns, cells
             As in `query`.
         encoded : bool, default=False
-            Store each text once, except for keys, which never repeat; by default all columns that are not `LARGE`.
+            Store each string only once, except for keys, which never repeat; the default columns
+            are then those not in `LARGE`.
 
         Raises
         ------
         ValueError
-            If a file has a column of a wrong type, an impossible number, or a trial that does not match its key; names
-            it.
+            If a file has a column of a wrong type, an impossible number, or a trial that does not
+            match its key. The message names the file.
         OSError
             If a file cannot be read for a reason other than damage.
         """
@@ -190,23 +192,22 @@ class TrialStore:
         )
 
     def append(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Write records as one new file; see `write`."""
+        """Write records as a new file, see `write`."""
         self.write(records_table(records).sort_by("key"), prefix="")
 
     def add(self, trials: pa.Table) -> None:
-        """Write many records, such as those of another store, sorted by cell; see `write`."""
+        """Write many records, such as those of another store, sorted by cell, see `write`."""
         self.write(trials.sort_by([("cell", "ascending"), ("key", "ascending")]))
 
     def write(self, trials: pa.Table, *, prefix: str = "merged-", **options: Any) -> None:
-        """Write trials as one new file, in the given order; nothing if there are none.
+        """Write trials as a new file in the given order, if there are any.
 
         Parameters
         ----------
         trials : Table
         prefix : str
-            Prefix of the file's name. A file whose name begins with "merged-" needs no merge with small files.
-        **options
-            Of Parquet's writer.
+            Prefix of the file name. Files with the prefix "merged-" are not merged again.
+        **options Options of the Parquet writer.
 
         Raises
         ------
@@ -240,15 +241,14 @@ class TrialStore:
             raise self._write_error(error, "a folder that can be written") from error
 
     def compact(self, *, minimum: int = LOOSE_FILES, at_once: int = MERGED) -> int:
-        """Merge the small files into large ones if there are more than `minimum`; return how many.
+        """Merge small files into large ones if there are more than `minimum`; return their number.
 
-        A large file is on the disk before the first small one is removed. `at_once` bytes of records are in memory at a
-        time.
+        A large file is on disk before its small files are removed. `at_once` bytes of records are in memory at a time.
 
         Raises
         ------
         OSError
-            If the disk is full or the folder cannot be written; files that are not merged stay unchanged.
+            If the disk is full or the folder cannot be written; unmerged files are unchanged.
         """
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
@@ -259,7 +259,7 @@ class TrialStore:
         loose.sort(key=_time_of)  # trials of one cell are adjacent
         for path in loose:
             table = self._read_file(path)
-            if table is not None and len(table):  # another process may have merged it
+            if table is not None and len(table):  # another process may have merged the files
                 tables[path] = table
                 size += table.nbytes
             if tables and (size >= at_once or path is loose[-1]):
@@ -272,7 +272,7 @@ class TrialStore:
         return n_merged
 
     def damaged_note(self) -> str:
-        """Return in one line how many files were set aside and the consequence; "" if there are none."""
+        """Return a line on the files that were set aside and the consequence; "" if there are none."""
         names = sorted(path.name for path in self.folder.glob("*.damaged"))
         if not names:
             return ""
@@ -281,7 +281,7 @@ class TrialStore:
             shown += ", ..."
         return (
             f"store {self.folder}: damaged files were set aside: {len(names)} ({shown}); their trials count as not run "
-            f"until they are computed again: delete the files then."
+            f"until they are recomputed; delete the files then."
         )
 
     def _files(self) -> list[Path]:
@@ -291,7 +291,7 @@ class TrialStore:
         self, path: Path, columns: Sequence[str] | None = None, cells: Sequence[str] | None = None, *,
         encoded: bool = False,
     ) -> pa.Table | None:  # fmt: skip
-        """Return columns of a file for the given cells; empty for a damaged file, None for one that has disappeared."""
+        """Return columns of a file for the given cells; empty if it is damaged, None if it has disappeared."""
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
@@ -315,7 +315,7 @@ class TrialStore:
                 table = pq.read_table(file, **options)
         except (DamagedFileError, pa.ArrowException, ValueError, MemoryError, OSError) as error:
             number = getattr(error, "errno", None)
-            if number in (errno.ENOENT, errno.ESTALE):  # the second is what a server reports
+            if number in (errno.ENOENT, errno.ESTALE):  # ESTALE is reported by file servers
                 return None
             if number:  # Arrow's errors about content have no number
                 raise OSError(
@@ -324,7 +324,7 @@ class TrialStore:
                     f"place: make it readable or move it out of the store, then run the same command again.",
                 ) from error
             if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
-                raise  # whatever the content, the bytes are as written
+                raise  # the bytes are as written, whatever their content
             return pa.table({}) if self._set_aside(path, error) else None
         typed = _with_types(path, table, encoded=encoded)
         if self.check:
@@ -332,21 +332,21 @@ class TrialStore:
         return typed
 
     def _set_aside(self, path: Path, error: Exception) -> bool:
-        """Rename a damaged file, so that it is no longer read but not lost; return False if it has disappeared.
+        """Rename a damaged file so that it is kept but not read; return False if it has disappeared.
 
-        In a read-only folder the file stays, and every reader skips it.
+        In a read-only folder the file is left in place, and every reader skips it.
         """
         aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
-        done = f"moved to {aside.name}, its trials will be run again"
+        done = f"moved to {aside.name}, its trials will be rerun"
         try:
             if self.read_only:
-                done = "left where it is, its trials are left out"
+                done = "left in place, its trials are left out"
             else:
                 path.rename(aside)
         except FileNotFoundError:
             return False  # another reader was faster
         except OSError as refusal:
-            done = f"left where it is ({os.strerror(refusal.errno or errno.EIO)}), its trials will be run again"
+            done = f"left in place ({os.strerror(refusal.errno or errno.EIO)}), its trials will be rerun"
         if path.exists():
             self.passed_over[path.name] = str(error)
         log.warning("store file %s: expected a complete Parquet file, got %s; %s.", path, error, done)
@@ -411,7 +411,7 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
             if column.null_count == len(column):
                 columns.append(pa.nulls(len(column)))
                 continue
-            # otherwise a cast would turn texts that look like numbers into numbers
+            # otherwise a cast would convert strings that look like numbers
             pa.unify_schemas(
                 [pa.schema([(field.name, type_of_values)]) for type_of_values in (stored_kind, kind)],
                 promote_options="permissive",
@@ -423,8 +423,8 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise ValueError(
                 f"store file {path}: expected the column {field.name} as {kind}, got {stored_kind!s:.80} "
-                f"({error!s:.200}); it was not written by provsel, or is damaged: move it out of the store, its trials "
-                f"will be run again."
+                f"({error!s:.200}); it was not written by provsel, or is damaged: move it out of the store; its trials "
+                f"will be rerun."
             ) from error
     return pa.table(columns, names=table.column_names)
 
@@ -436,7 +436,7 @@ def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None,
     if encoded:
         texts = [field.name for field in SCHEMA if field.type == pa.string()]
         kinds |= dict.fromkeys(texts, ENCODED)
-        kinds["key"] = pa.string()  # never repeats
+        kinds["key"] = pa.string()  # keys never repeat
     schema = pa.schema([(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata)
     rows = [tables[path] for path in sorted(tables)]
     try:
@@ -450,7 +450,7 @@ def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None,
 
 
 def _time_of(path: Path) -> float:
-    """Return when a file was written; a file that has disappeared counts as old."""
+    """Return the time when a file was written; a file that has disappeared counts as old."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Summaries of many trials in tables of papers: most frequent features, states of certificates, versions."""
+"""Summaries of trials for tables of papers: most frequent features, states of certificates, versions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from provsel.certificates.theorem import SLACK
 _Ints: TypeAlias = NDArray[np.int64]
 
 ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
-"""Certificates whose states records contain."""
+"""Certificates whose states are in records."""
 
 STATES = (HELD, VIOLATED, VACUOUS, UNDECIDED, NOT_SEPARABLE)
 
@@ -46,7 +46,7 @@ DRAWS = ("each", "union")
 
 
 def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: str = TIES[0]) -> list[int]:
-    """Return the `top` features that occur in most selections.
+    """Return the `top` most frequent features of selections.
 
     Parameters
     ----------
@@ -54,18 +54,18 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: st
         Selected features of each trial, in order of selection.
     top : int
     ties : {"higher_index", "earlier_place"}, default="higher_index"
-        The order of equally frequent features: the higher index first, or the feature that was selected earlier on
-        average, then the lower index.
+        Order of equally frequent features: by decreasing index, or by average position of selection
+        and then increasing index.
 
     Returns
     -------
     list of int
-        By decreasing frequency.
+        Features by decreasing frequency.
 
     Raises
     ------
     ValueError
-        For another `ties`.
+        If `ties` has another value.
     """
     if ties not in TIES:
         raise ValueError(
@@ -85,14 +85,14 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
     Parameters
     ----------
     trials : DataFrame
-        `repeat`, `fold` and `features` of each.
+        Trials with `repeat`, `fold` and `features`.
     draws : {"each", "union"}, default="each"
-        "union" counts the draws of a fold as one selection of all features in any draw, in order.
+        "union" merges the draws of a fold into one selection with the features of all draws, in order.
 
     Raises
     ------
     ValueError
-        For another `draws`.
+        If `draws` has another value.
     """
     if draws not in DRAWS:
         raise ValueError(f"selections: expected draws to be one of {DRAWS}, got {draws!r}; set artefact.summary.draws.")
@@ -106,43 +106,44 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
 
 
 def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
-    """Return the features that are in every selection, by their average place in the order of selection."""
+    """Return the features that are in every selection, by average position in the order of selection."""
     features, times, places, n = _count(selections)
     order = np.lexsort((features, places))
     return [int(feature) for feature in features[order][times[order] == n]]
 
 
 def _count(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints, int]:
-    """Return the selected features, their counts, the sums of their places, and the number of selections."""
+    """Return the selected features, their counts, the sums of their positions, and the number of selections."""
     orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
     chosen = np.concatenate([*orders, np.empty(0, np.int64)])
     place = np.concatenate([*(np.arange(order.size) for order in orders), np.empty(0, np.int64)])
-    times, places = np.bincount(chosen), np.bincount(chosen, place).astype(np.int64)  # whole numbers, so exact
+    times, places = np.bincount(chosen), np.bincount(chosen, place).astype(np.int64)  # integers, so sums are exact
     features = np.flatnonzero(times)
     return features, times[features], places[features], len(orders)
 
 
 def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
-    """Return for each certificate how many trials are in each state: "held 12, vacuous 88"; "" without a bound."""
+    """Return the trial counts by state for each certificate, such as "held 12, vacuous 88"; "" without a bound."""
     return {name: state_counts(trials[f"certificate_{name}"]) for name in names}
 
 
 def state_counts(states: pd.Series) -> str:
-    """Return the number of each state in a column: "held 12, vacuous 88"."""
+    """Return the count of each state in a column, such as "held 12, vacuous 88"."""
     numbers = states.value_counts()
     return ", ".join(f"{state} {numbers[state]:,}" for state in STATES if numbers.get(state, 0))
 
 
 def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
-    """Add the growth of B^2 / gamma^2, and whether `radius_margin_bound` holds, which records do not contain.
+    """Add the growth of B^2 / gamma^2 and the state of `radius_margin_bound`, which are not in records.
 
-    B is the radius of the enclosing ball, gamma the hard margin. The state is "held" or "violated" if both were
-    measured and the margin has a bound, otherwise that of the radius or of the margin, which explains why.
+    B is the radius of the enclosing ball, and gamma the hard margin. The state is "held" or
+    "violated" if both were measured and the margin has a bound. Otherwise it is the state of the
+    radius or of the margin, which explains why.
 
     Parameters
     ----------
     trials : DataFrame
-        `RADIUS_MARGIN_READS`.
+        Trials with the columns `RADIUS_MARGIN_READS`.
 
     Returns
     -------
@@ -161,7 +162,7 @@ def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def value_counts(values: pd.Series) -> list[tuple[str, int]]:
-    """Return the values of a column and their counts, the most frequent first; "" if a record has no value."""
+    """Return the values of a column and their counts, most frequent first; "" stands for a missing value."""
     return [(str(name), int(n)) for name, n in values.astype(object).fillna("").value_counts().items()]
 
 

@@ -1,4 +1,4 @@
-"""Write a table as Markdown and as LaTeX (booktabs); untrusted text is escaped in both."""
+"""Tables as Markdown and LaTeX (booktabs), with untrusted text escaped in both."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class Traced(str):
     place: tuple[str, str, str]
 
     def __new__(cls, text: str, row: str, column: str, dataset: str = "") -> Traced:
-        """Create the text with its origin."""
+        """Create the string with its origin."""
         traced = super().__new__(cls, text)
         traced.place = (row, column, dataset)
         return traced
 
 
 def like(number: str, text: str) -> str:
-    """Return a text, such as a number with its sd, with the origin of the number if it has one."""
+    """Return a string, such as a number with its sd, with the origin of the number, if any."""
     return Traced(text, *number.place) if isinstance(number, Traced) else text
 
 
 def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
-    """Return a number of a frame by row and column as text with two decimals, "" if there is none.
+    """Return a number of a frame by row and column as text with two decimals; "" if there is none.
 
-    A computed number carries its origin; a printed number has no trace.
+    A computed number carries its origin; a published number has no trace.
     """
     if (row, column) not in lines.index:
         return ""
@@ -54,14 +54,14 @@ def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") 
 
 
 def value_text(value: object) -> str:
-    """Return a value of a frame as text: numbers with two decimals, "" if there is none."""
+    """Return a value of a frame as text, numbers with two decimals; "" if there is none."""
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else f"{value:.2f}"
     return "" if value is None else str(value)
 
 
 def mean_and_sd(value: object, sd: object) -> str:
-    """Return a mean with its standard deviation in parentheses, if there is one."""
+    """Return a mean with any standard deviation in parentheses."""
     mean = value_text(value)
     spread = value_text(sd)
     return f"{mean} ({spread})" if mean and spread else mean
@@ -95,7 +95,7 @@ def table_lines(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
 
 
 def aligned_text(frame: pd.DataFrame) -> str:
-    """Return a frame of strings as lines for a terminal, with the index on the left and the columns right-aligned."""
+    """Return a DataFrame of strings as lines for a terminal, with the index on the left and right-aligned columns."""
     lines = [("", *frame.columns), *frame.itertuples(name=None)]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     text = ""
@@ -145,8 +145,8 @@ def write_tables(
 ) -> str:
     """Write `stem`.md, .tex and .json, and return the Markdown.
 
-    The JSON file has `caption`, `note`, `header` and `rows`; a cell has `text`, and `row`, `column` and `dataset` of
-    the artefact if the number is `Traced`.
+    The JSON file has `caption`, `note`, `header` and `rows`. A cell has `text` and, if the number
+    is `Traced`, the `row`, `column` and `dataset` of the artefact.
     """
     write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, f"tab:{stem.name}"))
     layout = {"caption": caption, "note": note, "header": _layout(header), "rows": [_layout(row) for row in rows]}
@@ -164,13 +164,13 @@ def write_frame(frame: pd.DataFrame, path: Path, numbers: Collection[str] = ()) 
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file completely or not at all."""
+    """Write a text file atomically."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_changed(texts: Mapping[Path, str]) -> list[Path]:
-    """Write the texts that differ from their files, and return the paths of these files."""
+    """Write the texts that differ from their files, and return the changed paths."""
     changed = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     for path in changed:
         write_text(path, texts[path])

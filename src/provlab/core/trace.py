@@ -1,4 +1,4 @@
-"""Trace the numbers of an artefact back to their trials: configs, seeds, values, versions, and the command."""
+"""Traces from the numbers of an artefact to their trials: configs, seeds, values, versions and commands."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from provlab.core.tables import value_text
 from provlab.project.project import tool
 
 MAX_VALUES = 200
-"""Number of values of a measured column kept for a drawing; its statistics cover all."""
+"""Number of values of a measured column kept for a plot; the statistics cover all values."""
 
 MAX_LISTED = 600
-"""Traces of up to this many trials list each of them."""
+"""Largest number of trials that a trace lists."""
 
 PERCENT = ("error", "nmi", "ari")
 ALWAYS = ["seed", "split_seed", "n_train", "environment", "git_revision"]
-"""Columns that every record of the present schema has."""
+"""Columns that every record of the current schema has."""
 
 PLACE = ["entry", "repeat", "fold", "draw"]
 NUMBER = ["row", "column", "dataset"]
-"""Place of a number in an artefact."""
+"""Columns that identify a number in an artefact."""
 
 QUARTILES = {"minimum": 0.0, "lower": 0.25, "median": 0.5, "upper": 0.75, "maximum": 1.0}
 
@@ -41,20 +41,21 @@ Lines = list[dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class TracedCell:
-    """One cell of a trace, on one data set: everything that its number depends on.
+    """A cell of a trace on one data set, with everything on which its number depends.
 
     Attributes
     ----------
     entry : Entry
     n_stored : int
-        Number of planned trials that are stored.
+        Number of stored planned trials.
     measured : list of dict
-        One per measured column: `name`, `unit`, the meaning of a value (`by`: fold, seed or draw), up to `MAX_VALUES`
-        `points` in the order of the trials, and over all values `n`, `mean`, `sd` and `QUARTILES`.
+        One item per measured column: `name`, `unit`, the meaning of a value (`by`: fold, seed or
+        draw), up to `MAX_VALUES` `points` in the order of the trials, and `n`, `mean`, `sd` and
+        `QUARTILES` of all values.
     split_seeds : list of (repeat, seed)
-        Seeds of the folds; the same for all methods.
+        Seeds of the folds, equal for all methods.
     trials : list of dict
-        Key, numbers, seed (-1: unknown) and measured values of each trial; empty unless requested.
+        Key, numbers, seed (-1 if unknown) and measured values of each trial; empty unless requested.
     """
 
     entry: Entry
@@ -65,32 +66,31 @@ class TracedCell:
 
     @property
     def command(self) -> str:
-        """Command that computes exactly this cell again, into another results folder."""
+        """Command that recomputes exactly this cell into another results folder."""
         return f"{tool('provsel')} run {shlex.join([*self.entry.overrides, 'results=results/again'])}"
 
     def audit_command(self, results: object) -> str:
-        """Return the command that recomputes it and compares it with the trials in a results folder."""
+        """Return the command that recomputes the cell and compares it with the trials in a results folder."""
         command = f"{tool('provsel')} audit --cell {self.entry.cell.id[:16]}"
         return command if str(results) == "results" else f"{command} --results {shlex.quote(str(results))}"
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The cells behind one row and column of an artefact, by data set.
+    """Cells behind one row and column of an artefact, by data set.
 
     Attributes
     ----------
     artefact, row, column : str
     numbers : list of dict
-        The lines of the artefact's frame that come from these cells; with `reference` they come from
-        `beside_reference`.
+        Rows of the artefact's frame that come from these cells; if they have `reference`, see `beside_reference`.
     cells : list of TracedCell
     environments : list of (versions, number of trials)
         Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not state them.
     revisions : list of (git revision, number of trials)
-        "+" after a revision means that files differed from it. "" if unknown.
+        Revisions; "+" means that files differed from it, and "" that it is unknown.
     silent : list of str
-        Columns that some records lack because an older version wrote them.
+        Columns that some records, written by an older version, lack.
     """
 
     artefact: str
@@ -116,19 +116,19 @@ def trace_numbers(
     Parameters
     ----------
     artefact : Artefact
-        The whole artefact, or some entries only.
+        The artefact, possibly with some entries only.
     frame : DataFrame
-        Its numbers, see `artefact_frame`.
+        Numbers of the artefact, see `artefact_frame`.
     store : TrialReader
     columns : sequence of str
         Columns of the records from which the numbers are computed.
     max_listed : float
-        List the trials of traces with at most this many.
+        Largest number of trials that a trace lists.
     """
     entries: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(artefact.entries):
         entries.setdefault((entry.row, entry.column), []).append(k)
-    headlines = headline_columns(artefact.cells)  # scorers among them are not in the schema
+    headlines = headline_columns(artefact.cells)  # scorers are not in the schema
     measures = list(dict.fromkeys([*measures_of(columns), *headlines]))
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
     measures = [name for name in measures if trials[name].notna().any()]
@@ -170,7 +170,7 @@ def trace_numbers(
 
 
 def reference_numbers(path: Path) -> pd.DataFrame:
-    """Return the numbers of a reference table as text, `reference`, by place; empty if there is no table."""
+    """Return the numbers of a reference table as text in `reference`; empty if there is no table."""
     if not path.is_file():
         return pd.DataFrame(columns=[*NUMBER, "reference"], dtype=str)
     table = pd.read_csv(path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False)
@@ -181,7 +181,7 @@ def reference_numbers(path: Path) -> pd.DataFrame:
 
 
 def beside_reference(frame: pd.DataFrame, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers of an artefact with `reference`, see `reference_numbers`; "" if it has none."""
+    """Return the numbers of an artefact with `reference`, see `reference_numbers`; "" if there is none."""
     return frame.merge(numbers, "left", NUMBER).fillna({"reference": ""})
 
 
@@ -205,11 +205,11 @@ def unit_of(measure: str) -> str:
 
 
 def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) -> dict[int, Lines]:
-    """Return the measures of each entry, see `TracedCell`, for all entries at once because grouping is slow."""
+    """Return the measures of all entries, see `TracedCell`, at once because grouping is slow."""
     if trials.empty:
         return {}
     n_folds = trials[["entry", "repeat", "fold"]].drop_duplicates().groupby("entry").size()
-    # draws of a fold are averaged first, as in the artefacts; with a single fold only the draws vary
+    # draws of a fold are averaged first, as in artefacts; with a single fold, only draws vary
     draw = trials["draw"].where(trials["entry"].map(n_folds).eq(1), 0)
     values = trials[measures].groupby([trials["entry"], trials["repeat"], trials["fold"], draw]).mean()
     grouped = values.groupby(level="entry")

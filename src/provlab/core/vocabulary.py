@@ -1,6 +1,6 @@
-"""One vocabulary: each method by the name of its file in conf/selector, its family and cost, and other spellings.
+"""Vocabulary of methods: names of files in conf/selector, families, costs and other spellings.
 
-Spellings are resolved before composition, so that they never enter keys.
+Spellings are resolved before composition, so they never enter keys.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from provlab.project.messages import nearest
 
 
 class Described(NamedTuple):
-    """The kind of a method.
+    """Description of a method.
 
     Attributes
     ----------
     family : str
-        A filter uses only the data, an embedded method a model that it trains, and a wrapper trains many models. A
-        column subset represents the other columns, without labels. A compression mixes columns, and selects none. A
-        control is a baseline that the others must beat.
+        A filter uses only the data, an embedded method uses a model that it trains, and a wrapper
+        trains many models. A column subset represents the other columns without labels. A
+        compression mixes columns and selects none. A control is a baseline that other methods must
+        beat.
     cost : str
-        The growth of time with n rows, d columns and r selected ones; or the dominant work.
+        Growth of the time with n rows, d columns and r selected columns, or the dominant work.
     spellings : tuple of str
         Further spellings; case, spaces and punctuation are ignored.
     """
@@ -109,7 +110,7 @@ SELECTORS: Mapping[str, Described] = {
     "gaussian_compression": Described("compression", "n d r", ("GaussianRandomProjection", "random_projection")),
     "sparse_embedding": Described("compression", "n d", ("count_sketch", "SparseRandomProjection")),
 }
-"""Each file of conf/selector except `any`."""
+"""Description of each file of conf/selector except `any`."""
 
 SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "selector": {name: described.spellings for name, described in SELECTORS.items()},
@@ -130,11 +131,11 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "one_hot": ("one_hot_encoder",),
     },
 }
-"""By group of conf/ and file, other spellings of its name: the only table of these."""
+"""Other spellings of names, by group of conf/ and file; there is no other table of spellings."""
 
 
 def family_of(name: str) -> str:
-    """Return the family of a selector; "yours" for one outside provsel."""
+    """Return the family of a selector; "yours" if it is not in provsel."""
     return SELECTORS[name].family if name in SELECTORS else "yours"
 
 
@@ -159,14 +160,14 @@ def advice_on(group: str, spelling: str, names: Collection[str]) -> str:
     group : str
     spelling : str
     names : collection of str
-        Names of all files of the group.
+        Names of all files in the group.
     """
     candidates = list(names)
     for name, usual in SPELLINGS.get(group, {}).items():
         if name in names:
             candidates += usual
     meant = nearest(spelling, candidates)
-    return f"; did you mean {file_named(group, meant, names)!r}?" if meant else "; provsel list says what they are."
+    return f"; did you mean {file_named(group, meant, names)!r}?" if meant else "; provsel list shows the names."
 
 
 def _form(spelling: str) -> str:

@@ -1,14 +1,14 @@
-"""The promise for a trial that is computed again or by somebody else, and whether two tables of trials keep it.
+"""Promised agreement of a trial that is recomputed, and its check for two tables of trials.
 
 Times, memory, git revision and environment are not compared.
 
 - **The same environment** (versions of Python and packages, kind of machine, BLAS with its core type, vector
   instructions, libm): every value has the same bits. NaN equals NaN, and a null is not a number.
-- **Another environment**: what follows from the config alone is the same: key, cell, data, seeds, folds, sizes. Floats
-  agree to `DIGITS`, because sums are rounded in another order. The content of generated data may have other bits, which
-  is reported and breaks no promise. Selected features, counts and states of certificates are expected to be the same,
-  but a difference in the last digit can decide a tie: then the trial is "different", and its values show whether it was
-  a tie.
+- **Another environment**: everything that follows from the config alone is the same: key, cell, data, seeds, folds and
+sizes. Floats agree to `DIGITS`, because sums are rounded in another order. Generated data may have different bits,
+which is reported but breaks no promise. Selected features, counts and states of certificates are expected to be the
+same. A difference in the last digit can decide a tie, however. The trial is then "different", and its values show
+whether it was a tie.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ DIFFERENT = "different"
 OUTCOMES = (IDENTICAL, CLOSE, DIFFERENT)
 
 COMPUTED_BY = ("environment", "git_revision")
-"""Columns that say where a record was computed, not its results."""
+"""Columns that describe where a record was computed, not its results."""
 
 COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *COMPUTED_BY})
-"""Columns of every record that are compared; so are those of the project's own measures, see `compared_columns`."""
+"""Columns of every record that are compared, in addition to the project's own measures, see `compared_columns`."""
 
 LATER = ("feature_names", "coefficients")
-"""Columns that records of earlier versions lack: they are compared if they are stored."""
+"""Columns that records of earlier versions lack, and that are compared if they are stored."""
 
 REPORTED = ("content", "coefficients")
-"""Columns that may differ between kinds: exp of generated data has a different last digit on another processor, and a
-solver stops at its tolerance.
+"""Columns that may differ between environments, because exp of generated data has a different last digit on another
+processor, and a solver stops at its tolerance.
 """
 
 DIGITS = 6
-"""Promised between kinds. Rounding in another order moves sums of up to 1e6 terms by about 1e-16 * 1e6 at worst and by
-1e-13 in practice; solvers with a tolerance and inverses of badly conditioned Gram matrices amplify that, so half of the
-16 digits are given up, but no more. `error` is a count over `n_test` < 1e6 rows: to these digits it is the same count,
-and one row classified differently is a difference.
+"""Digits promised between environments. Rounding in another order changes sums of up to 1e6 terms by about 1e-16 * 1e6
+at worst and by 1e-13 in practice. Solvers with a tolerance and inverses of badly conditioned Gram matrices amplify
+that, so half of the 16 digits are promised. `error` is a count over `n_test` < 1e6 rows. To these digits it is the same
+count, and one row classified differently is a difference.
 """
 
 SMALLEST = 1e-3
-"""Smaller values count as this large: some values are zero up to rounding, such as the spectral error if nothing is
-left out, and have no meaningful digits. Certificates and errors are of order 1.
+"""Smaller values count as this large, because some values are zero up to rounding, such as the spectral error if
+nothing is left out, and have no meaningful digits. Certificates and errors are of order 1.
 """
 
 
@@ -63,15 +63,16 @@ def compared_columns(columns: Iterable[str]) -> list[str]:
 
 
 def differences(stored: pa.Table, now: pa.Table, names: Sequence[str]) -> pd.DataFrame:
-    """Return a line for each value with different bits in two tables of the same trials, row by row.
+    """Compare two tables of the same trials row by row, and return a row for each value with different bits.
 
     Any NaN equals any other, and null equals only null.
 
     Returns
     -------
     DataFrame
-        row; column; stored and now, the values; relative, the difference of two finite numbers relative to the larger,
-        which counts as `SMALLEST` at least, otherwise inf; beyond, whether that exceeds the promise between kinds.
+        Columns row, column, the values stored and now, relative, and beyond. relative is the difference of two finite
+        numbers relative to the larger one, which counts as at least `SMALLEST`; otherwise it is inf. beyond states
+        whether relative exceeds the promise between environments.
     """
     lines: list[tuple[Any, ...]] = []
     for name in names:
@@ -100,7 +101,7 @@ def outcomes(stored: pa.Table, now: pa.Table, lines: pd.DataFrame) -> NDArray[np
 
 
 def short_texts(stored: Any, now: Any) -> tuple[str, str]:
-    """Return two values as short strings: for long lists their lengths, and the first place where they differ."""
+    """Return two values as short strings; long lists are shown by their lengths and the first difference."""
     if not (isinstance(stored, list) and isinstance(now, list)):
         return _shortened(stored), _shortened(now)
     texts = [f"{len(stored)} values", f"{len(now)} values"]

@@ -1,4 +1,4 @@
-"""The results of an artefact for the report: composed, summarised, traced, judged, and beside the reference."""
+"""Results of an artefact for the report: numbers, traces, verdicts and reference results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from provlab.report.figures.style import only_formats
 from provlab.report.reference import ProjectReference, ReferencePart, formatted_table
 from provlab.report.templating import Site, trace_href
 from provlab.verdicts.claims.provenance import Provenance, Versions
-from provlab.verdicts.claims.schema import Claim, ClaimFile
+from provlab.verdicts.claims.schema import PANEL, Claim, ClaimFile
 from provlab.verdicts.claims.stored import Evidence
 from provlab.verdicts.claims.verdicts import Verdict, judge
 from provlab.verdicts.readings.prints import printed_effect
@@ -66,11 +66,11 @@ class Sources(NamedTuple):
     ----------
     store : StoreSnapshot
     families : mapping
-        All claims by paper, as corrections for many comparisons need them.
+        All claims by paper, which corrections for multiple comparisons need.
     readings : mapping
-        By claim, see `readings_of`.
+        Readings by claim, see `readings_of`.
     audited : mapping
-        By cell, how many of its trials audits found to be identical, close and different.
+        How many trials of each cell audits found identical, close and different.
     reference : ProjectReference
     """
 
@@ -82,7 +82,7 @@ class Sources(NamedTuple):
 
 
 def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
-    """Write the pages of an artefact, paper/artefact, and return the summary for the other pages.
+    """Write the pages of an artefact, named paper/artefact, and return its summary for the other pages.
 
     An error in one artefact is stated on its page and does not stop the others.
     """
@@ -146,9 +146,9 @@ def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPag
         try:
             with only_formats("svg"):
                 recipe.write(artefact, store, frame, stem, stem)
-        except Exception as error:  # a renderer may need trials that a partial store lacks
+        except Exception as error:  # a renderer may need trials that are not stored
             log.warning("report: %s cannot be rendered: %s", artefact.name, error)
-            page.problem = f"The table or figure cannot be made from what is stored: {_reason(error)}"
+            page.problem = f"The table or figure cannot be made from the stored trials: {_reason(error)}"
     files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
     features = _features(site, store, artefact, page) if page.n_stored else FeaturesPart()
     traced = beside_reference(frame, page.reference.numbers) if page.reference else frame
@@ -178,7 +178,7 @@ def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: Artefa
     features = cells_features(store, [cell for cell in cells if selects.get(cell.id)])
     try:
         return write_features(site, lines, selects, features, f"files/{page.short}")
-    except ValueError as error:  # damaged lists must not remove numbers from a page
+    except ValueError as error:  # damaged feature lists must not remove numbers from a page
         return FeaturesPart(notes=[_reason(error).rstrip(".")])
 
 
@@ -199,7 +199,7 @@ def _state_of_reference(site: Site, sources: Sources, artefact: Artefact | None,
         if provenance.settings or artefact is None:
             artefact = compose_artefact(page.name, provenance.settings)
     except MissingDataError:
-        return "Not compared with the code, as data are missing."
+        return "Not compared with the code, because data are missing."
     claims = [claim for claim in sources.families.get(page.paper, ()) if page.name in claim.artefacts]
     changes = provenance.changes(Versions.of_artefact(artefact, claims))
     return f"Older than the code: {'; '.join(changes)}." if changes else "Up to date with the code."
@@ -212,10 +212,10 @@ def _reason(error: Exception) -> str:
 def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of numbers with `difference`, ours minus printed, and `standard_errors`, on that scale.
 
-    The standard error of each side is its sd times our scale, see `standard_error_scale`: the paper's protocol is ours.
-    If the paper prints no sd, our standard error is used for it. NaN if a side is not a number, or if nothing is
-    randomised: then any difference is real. `number` and `printed_number` are NaN for text; `text` and `printed` are
-    both as text.
+    The standard error of each side is its sd times our scale, see `standard_error_scale`, because both use the same
+    protocol. If the paper prints no sd, our standard error is used for both. The result is NaN if a side is not a
+    number, or if nothing is randomised, because any difference is then real. `number` and `printed_number` are NaN for
+    text; `text` and `printed` hold both values as text.
     """
     names = ("value", "printed_value", "scale", "sd", "printed_sd")
     ours, printed, scale, sd, printed_sd = (pd.to_numeric(frame[name], errors="coerce") for name in names)
@@ -237,7 +237,7 @@ def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.Series
 
 
 def sum_certificates(pages: Iterable[ArtefactPage]) -> dict[str, dict[str, int]]:
-    """Return by certificate the trials in each state, if there is a bound; cells of two artefacts count once."""
+    """Return the number of trials in each state, by certificate with a bound, counting shared cells once."""
     frames = [page.states for page in pages if page.states is not None]
     if not frames:
         return {}
@@ -249,13 +249,13 @@ def sum_certificates(pages: Iterable[ArtefactPage]) -> dict[str, dict[str, int]]
 
 
 def tally(verdicts: Iterable[Verdict], readings: Mapping[str, ClaimReadings]) -> list[tuple[str, int]]:
-    """Return how many of the papers' own claims have each verdict, firm or depending on the reading."""
+    """Return the number of the papers' own claims with each verdict, firm or depending on the reading."""
     robustness = {claim: of_claim.robustness for claim, of_claim in readings.items()}
     own = [verdict for verdict in verdicts if verdict.claim.kind == "paper"]
     return tallied(counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
 
 
-# ---- readings and reference
+# ---- Readings and reference
 
 
 def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, ClaimReadings]:
@@ -285,7 +285,7 @@ def claim_readings(outcome: Outcome) -> dict[str, ClaimReadings]:
                 options=options,
                 universes=by_effect(outcome.universes[outcome.universes["claim"] == claim.id]),
                 margins=getattr(claim.rule, "margins", ()),
-                printed=printed_effect(claim),
+                printed=None if claim.rule.artefact == PANEL else printed_effect(claim),
                 part_of_data=outcome.multiverse.part(claim.rule.artefact),
             )
     return readings

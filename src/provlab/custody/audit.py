@@ -1,7 +1,7 @@
-"""Stored trials, computed again: random folds of a store are recomputed from its records alone, and compared.
+"""Audit of a store: random folds are recomputed from the records alone, and compared with them.
 
-A column unknown to the writer of a record (an older schema) is not compared, but counted: it has no value in any record
-of the same git revision. `agreement` states the promise for the others.
+A column of a later schema than the record's is not compared, but counted; no record of the same git revision has a
+value in it. `agreement` states the promise for the other columns.
 """
 
 from __future__ import annotations
@@ -49,31 +49,31 @@ from provlab.run.runner import ticker
 from provsel import __version__
 
 CELLS_AT_ONCE = 200
-"""Cells whose records are read together: a sample of a large store covers most of its cells."""
+"""Number of cells whose records are read together, because a sample of a large store covers most of its cells."""
 
 
 def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any) -> tuple[AuditRun, Path]:
-    """Recompute a random sample of stored trials, compare, and write the findings.
+    """Recompute a random sample of stored trials, compare them, and write the findings.
 
-    All trials of a fold are drawn together, except in the last fold: they share computations on its rows, so a
-    hundredth of the trials costs about a hundredth of the time.
+    All trials of a fold are drawn together, except in the last fold, because they share computations on its rows. A
+    hundredth of the trials therefore costs about a hundredth of the time.
 
     Parameters
     ----------
     results : path
-        Folder with `store`, to which nothing is added; findings go to `audits` beside it.
+        Folder with `store`, to which nothing is added; the findings are written to `audits` beside it.
     executor : mapping, optional
         See `execute`; loky with one worker per core by default.
     **draw
-        fraction, above 0 and up to 1, by default 0.01 of a store and all of a cell, with at least one trial; cell, at
-        least 8 hex digits with which only one cell's id begins; limit, an int, the largest number to draw; seed of the
-        draw, by default a fresh one.
+        fraction, above 0 and up to 1, by default 0.01 of a store and all of a cell, but at least one trial; cell, the
+        first 8 or more hex digits of one cell's id; limit, an int, the largest number of trials; seed of the draw, by
+        default a new one.
 
     Returns
     -------
     run : AuditRun
     path : Path
-        Of its file.
+        Path of the written file.
 
     Raises
     ------
@@ -101,10 +101,11 @@ def run_panel_audit(
     executor: Mapping[str, Any] | None = None,
     **draw: Any,
 ) -> tuple[AuditRun, Path]:
-    """Do the same for some methods, or all, of a folder of a benchmark's panel, "" for provsel's own.
+    """Audit some or all methods of a folder of a benchmark's panel; "" is provsel's own panel.
 
-    `folder` may also be a file of a new method, see `provlab.bench.submission`. A selection that was cut off is left
-    out: its time on another machine says nothing. The run's trials have data set and method as named in the panel.
+    `folder` may also be a file of a new method, see `provlab.bench.submission`. Selections that reached the time limit
+    are left out, because their time on another machine says nothing. The run's trials name data set and method as the
+    panel does.
     """
     if Path(folder).is_file():
         submission = read_submission(folder)
@@ -126,8 +127,8 @@ def run_panel_audit(
 def run_readings_audit(
     folder: Path | str, results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any
 ) -> tuple[AuditRun, Path]:
-    """Do the same for the packed trials of a folder of a paper's readings, those that the readings now need."""
-    from provlab.verdicts.readings.packed import read_packed, repeated  # claims and their statistics: slow to import
+    """Audit the packed trials of a folder of a paper's readings, limited to those that the readings now need."""
+    from provlab.verdicts.readings.packed import read_packed, repeated  # slow to import
     from provlab.verdicts.readings.study import multiverse_of
 
     path = Path(folder).resolve()
@@ -135,7 +136,7 @@ def run_readings_audit(
     trials = read_packed(path, cells.values())
     if not len(trials):
         raise ValueError(
-            f"{path}: expected packed trials that the readings of {path.name} ask for, got none; name the folder of a "
+            f"{path}: expected packed trials that the readings of {path.name} need, got none; name the folder of a "
             f"paper's readings, such as results/reference/readings/{path.name}."
         )
     in_cells = trials["cell"].combine_chunks()
@@ -159,17 +160,17 @@ def _audit(
     names: pd.DataFrame | None = None,
     digits: Mapping[str, int] | None = None,
 ) -> tuple[AuditRun, Path]:
-    """Compute drawn trials of a store, or packed ones, again, compare them, and write the outcome.
+    """Recompute drawn trials of a store, or packed trials, compare them, and write the outcome.
 
     Packed trials have only some of the columns, and nulls are not compared. `names` replaces names of data sets and
-    selectors, by the first digits of cells. `digits` are those that were kept of numbers.
+    selectors, by the first digits of cells. `digits` is the number of digits that were kept.
     """
     console = PlainConsole(stderr=True)
     when = datetime.now(UTC).isoformat()
     run = AuditRun(when, __version__, git_revision(), environment(), **settings, packed=packed)
     console.print(f"audit: {run.n_drawn} of {run.n_stored} stored trials, drawn with seed {run.seed}")
     skipped: Counter[str] = Counter()
-    noted: dict[str, tuple[str, str, str]] = {}  # differences that leave nothing to compare
+    noted: dict[str, tuple[str, str, str]] = {}  # differences without values to compare
     records: list[dict[str, Any]] = []
     stopped: BaseException | None = None
     stored = _stored(store, drawn)
@@ -183,7 +184,7 @@ def _audit(
                 for key, _, reason in result.failures:
                     noted[key] = ("fails now", "a record", _line(reason))
                 advance(len(result.records) + len(result.failures))
-    except (KeyboardInterrupt, Exception) as error:  # for instance a lost cluster
+    except (KeyboardInterrupt, Exception) as error:  # such as a lost cluster
         stopped = error
     for record in records:
         for name, n_digits in (digits or {}).items():
@@ -198,7 +199,7 @@ def _audit(
     if stopped is not None:
         console.print(
             f"interrupted: {len(run.trials)} of {run.n_drawn} drawn trials were compared, see {path}; "
-            f"--seed {run.seed} draws the same again.",
+            f"--seed {run.seed} draws the same trials again.",
             soft_wrap=True,
         )
         raise stopped
@@ -238,9 +239,9 @@ def _check_draw(fraction: float, limit: int | None, seed: int | None) -> None:
     if not 0 < fraction <= 1:
         raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
     if limit is not None and limit < 1:
-        raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; leave --limit out for none.")
+        raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; omit --limit for no limit.")
     if seed is not None and seed < 0:
-        raise ValueError(f"audit: expected a seed of at least 0, got {seed}; leave --seed out for a fresh one.")
+        raise ValueError(f"audit: expected a seed of at least 0, got {seed}; omit --seed for a new one.")
 
 
 def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
@@ -257,7 +258,7 @@ def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
     if len(cells) > 1:
         raise ValueError(
             f"audit: expected one cell that begins with {prefix}, got {len(cells)}, such as {cells[0]} and {cells[1]}; "
-            f"add digits."
+            f"give more digits."
         )
     return trials, cells[0]
 
@@ -274,17 +275,17 @@ def _stored(store: TrialStore | None, drawn: pa.Table) -> pa.Table:
     for first in range(0, len(cells), CELLS_AT_ONCE):
         part = store.query(cells[first : first + CELLS_AT_ONCE])
         parts.append(part.filter(pc.is_in(part["key"], keys)))
-    return pa.concat_tables(parts, promote_options="permissive").sort_by("key")  # a part may lack a project's measure
+    return pa.concat_tables(parts, promote_options="permissive").sort_by("key")  # a part may lack own measures
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """Return the type used in records: strings are neither dictionaries nor the large ones of pandas."""
+    """Return the type used in records, with plain strings instead of dictionaries or the large strings of pandas."""
     value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.string() if pa.types.is_large_string(value_type) else value_type
 
 
 def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, str, str]]) -> list[Task]:
-    """Return tasks with exactly the trials that can be computed, grouped as in a run; count and note the others."""
+    """Return tasks with exactly the trials that can be computed, grouped as in a run; record the others."""
     by_config: dict[str, list[dict[str, Any]]] = {}
     for record in stored.select(["key", "config", "source", *NUMBERS]).to_pylist():
         config = record["config"]
@@ -311,7 +312,7 @@ def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, 
     tasks = make_tasks(cells, done=unwanted)
     n_lost = len(wanted) - len(_keys_of(tasks))
     if n_lost:
-        skipped["the config does not have such a trial: its fold or draw is beyond its numbers"] += n_lost
+        skipped["the config has no such trial: its fold or draw is out of range"] += n_lost
     return tasks
 
 
@@ -348,7 +349,7 @@ def _compare(
     for name, kind in TRIALS.items():
         if name in frame:
             frame[name] = frame[name].fillna(-1 if kind is int else "")
-    is_now = frame["key"].isin(keys)  # the others have no record now
+    is_now = frame["key"].isin(keys)  # the others were not recomputed
     frame["outcome"] = DIFFERENT
     frame.loc[is_now, "outcome"] = agreement.outcomes(before, now, lines)
     frame["same_environment"] = [kind == environment() for kind in trials["environment"].to_pylist()]
@@ -359,9 +360,9 @@ def _compare(
 
 
 def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return whether the revision that wrote a record did not have the column that differs."""
+    """Return whether the differing column was unknown to the revision that wrote the record."""
     is_unknown = np.array([value is None for value in lines["stored"]], bool)
-    if store is None:  # packed trials: null means not packed
+    if store is None:  # in packed trials, null means not packed
         return is_unknown
     names = lines["column"][is_unknown].unique().tolist()
     written = store.query(columns=[*names, "git_revision"])
@@ -373,7 +374,7 @@ def _is_unknown(store: TrialStore | None, stored: pa.Table, lines: pd.DataFrame)
 
 
 def _agreement(stored: pa.Table, now: pa.Table, lines: pd.DataFrame, unknown: pd.DataFrame) -> pd.DataFrame:
-    """Return how far trials of each environment agree, those with most trials first."""
+    """Return the agreement of trials by environment, those with most trials first."""
     kinds = np.array(pc.fill_null(stored["environment"], "").to_pylist(), dtype=object)
     is_foreign = ~agreement.is_same_environment(stored, now)
     counts = Counter(kinds[is_foreign])
@@ -399,7 +400,7 @@ def _is_measured(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 
 def _line(text: str) -> str:
-    """Return a reason on one line of at most 200 characters: it quotes untrusted text."""
+    """Shorten a reason to one line of at most 200 characters, because it quotes untrusted text."""
     line = " ".join(text.split())
     return line if len(line) <= 200 else f"{line[:197]}..."
 

@@ -1,4 +1,4 @@
-"""Findings of runs of `provsel audit`: their files, and a table of them."""
+"""Files and tables of the findings of `provsel audit`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ TRIALS = {
     **dict.fromkeys(("repeat", "fold", "draw"), int),
     "same_environment": bool, "outcome": str, "differences": object, "not_compared": object,
 }  # fmt: skip
-"""Columns of `AuditRun.trials`. A number that the record does not have is -1; same_environment: the same bits are
-promised; differences: (column, stored, now) as texts; not_compared: columns that the record's writer did not know."""
+"""Columns of `AuditRun.trials`. Numbers that the record lacks are -1. same_environment: whether the same bits are
+promised. differences: (column, stored, now) as strings. not_compared: columns that the record's writer did not know."""
 
 AGREEMENT = {
     "environment": str, "n_trials": int, "column": str,
     "n_compared": int, "n_same": int, "n_beyond": int, "worst": float,
 }  # fmt: skip
-"""Columns of `AuditRun.agreement`: of each other environment and column, trials with a value on either side, of these
-with the same bits, and different beyond `DIGITS`; and the largest relative difference of two finite numbers."""
+"""Columns of `AuditRun.agreement`, by environment and column: the number of trials with a value on either side, how
+many of these have the same bits, how many differ beyond `DIGITS`, and the largest relative difference of two finite
+numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,26 +45,26 @@ class AuditRun:
     Attributes
     ----------
     when : str
-        Its start, UTC, ISO 8601.
+        Start of the run in UTC, ISO 8601.
     version, git_revision, environment : str
         Version of the recomputing code.
     seed : int
     fraction : float
     limit : int or None
     cell : str
-        These four repeat the draw on the same store; "" means all cells.
+        These four settings repeat the draw on the same store; "" means all cells.
     n_stored, n_drawn : int
         Trials in the store at the time, and in the sample.
     packed : str
-        "benchmark", or the paper whose readings have these packed trials; "" is a store.
+        "benchmark", or the paper whose readings have these packed trials; "" for a store.
     interrupted : bool
-        Then `trials` are those that were compared before.
+        Whether the run was interrupted; `trials` then has those compared before.
     skipped : dict
         Drawn trials that could not be recomputed, by reason.
     trials : DataFrame
         One line per recomputed trial, see `TRIALS`.
     agreement : DataFrame
-        How far trials of other environments agree, see `AGREEMENT`.
+        Agreement with trials of other environments, see `AGREEMENT`.
     """
 
     when: str
@@ -88,7 +89,7 @@ class AuditRun:
 
     @property
     def different(self) -> list[tuple[str, list[Sequence[str]]]]:
-        """Where trials differ, in a few words, with (column, stored, now) of each difference."""
+        """Names of the trials that differ, with (column, stored, now) of each difference."""
         trials = self.trials[self.trials["outcome"] == DIFFERENT]
         lines = []
         for trial in trials.itertuples():
@@ -105,7 +106,7 @@ class AuditRun:
         return agreement.digits(worst)
 
     def write(self, results: Path) -> Path:
-        """Write the run below `results`/audits and return the file: completely, or not at all."""
+        """Write the run atomically to a file below `results`/audits, and return the file."""
         stamp = datetime.fromisoformat(self.when).strftime("%Y%m%dT%H%M%S.%fZ")
         path = results / "audits" / f"{stamp}-{self.seed}.json"
         frames = {name: getattr(self, name).to_dict("records") for name in ("trials", "agreement")}
@@ -116,7 +117,7 @@ class AuditRun:
 def read_audits(results: Path) -> list[AuditRun]:
     """Return the runs whose files are below `results`/audits, newest first.
 
-    A file that this version of `provsel audit` did not write is left out with a warning.
+    Files that this version of `provsel audit` did not write are ignored with a warning.
     """
     runs = []
     for path in sorted((Path(results) / "audits").glob("*.json")):
@@ -150,7 +151,7 @@ def _triples(differences: Sequence[Sequence[Any]]) -> list[tuple[str, str, str]]
 
 
 def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
-    """Return a line for each completed run: its sample, its processor, and its findings."""
+    """Return a row for each completed run with its sample, processor and findings."""
     lines = []
     for run in runs:
         if run.interrupted:

@@ -1,6 +1,7 @@
-"""State of an installation: packages, data sets, the store. Nothing is loaded or changed.
+"""State of an installation: packages, data sets and the store.
 
-Missing items can be fetched; a warning lets runs continue; a problem stops them, or makes their results wrong.
+Nothing is loaded or changed. Missing items can be downloaded. A warning lets runs continue; a problem stops them, or
+makes their results wrong.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ PROBLEM = "problem"
 MISSING = "missing"
 
 INSTALLATION = "Installation"
-"""Group of checks that names no folder: it appears in reports, which are passed on."""
+"""Group of checks that name no folder, because it appears in reports, which may be shared."""
 
 DATA = "Data sets"
 STORE = "Store"
 
 Findings = Iterator[tuple[str, ...]]
-"""Name, state, value, and advice if there is any, as in `Check`."""
+"""Name, state, value and optional advice, as in `Check`."""
 
 
 class Check(NamedTuple):
-    """One finding; `value` can hold paths and other untrusted text, `advice` is the next step, or ""."""
+    """One finding; `value` can contain paths and other untrusted text, and `advice` is the next step or ""."""
 
     group: str
     name: str
@@ -43,7 +44,7 @@ class Check(NamedTuple):
 
 
 def examine(results: Path) -> list[Check]:
-    """Return the state of everything that a run needs; the store is `results/store`, and none of it needs to exist."""
+    """Return the state of everything that a run needs; the store `results/store` need not exist."""
     checks = [Check(INSTALLATION, *finding) for finding in _installation()]
     checks += [Check(DATA, *finding) for finding in _data()]
     checks += [Check(STORE, *finding) for finding in _store(results / "store")]
@@ -61,7 +62,7 @@ def _installation() -> Findings:
             yield name, OK, str(value)
     revision = git_revision()
     if revision.endswith("+"):
-        yield "git revision", WARNING, revision[:12], "files differ from it, and new records say so; commit first"
+        yield "git revision", WARNING, revision[:12], "files differ from it, which new records state; commit first"
     else:
         yield "git revision", OK, revision[:12] or "none: not a checkout"
     yield "cores", OK, f"{usable_cores()} usable of {os.cpu_count()}", "a run starts a worker on each usable core"
@@ -111,7 +112,7 @@ def _files(name: str) -> tuple[str, ...]:
 
 
 def _store(folder: Path) -> Findings:
-    """Read the keys of a store without changing it."""
+    """Check the keys of a store without changing it."""
     if folder.exists() and not folder.is_dir():
         yield "folder", PROBLEM, f"{folder}: not a folder", "name another results folder"
         return
@@ -124,7 +125,7 @@ def _store(folder: Path) -> Findings:
         yield "trials", PROBLEM, f"{error!s:.300}", "fix that, or use another results folder"
         return
     for name, wrong in store.passed_over.items():
-        advice = "restore a copy; otherwise the next run sets it aside and runs its trials again"
+        advice = "restore a copy; otherwise the next run sets it aside and recomputes its trials"
         yield name, PROBLEM, f"{wrong:.200}", advice
     yield "trials", OK, f"{n_trials:,}", "" if n_trials else "provsel reproduce NAME, or provsel run"
     for path in sorted(folder.glob("*.damaged")):

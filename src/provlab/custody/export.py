@@ -1,8 +1,9 @@
-"""A store as a folder for other people: the trials as Parquet, for `provsel merge`, and as one CSV file.
+"""Export of a store for other people: the trials as Parquet, for `provsel merge`, and as one CSV file.
 
 `trials.csv` has one line per trial. A missing value is empty, and an empty string is quoted (`""`). Numbers have all
-their digits. A list of features is `3 1 2`, one of names is JSON. A text that a spreadsheet would evaluate as a formula
-is preceded by a single quote, see `provlab.project.messages`. `README.md` explains the columns, and cites the data.
+their digits. A list of features is `3 1 2`, and a list of names is JSON. A text that a spreadsheet would evaluate as a
+formula is preceded by a single quote, see `provlab.project.messages`. `README.md` explains the columns, and cites the
+data.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Written by provsel {__version__}.
 
 A cell is a data set, a selector, a model and a protocol; `config` is its configuration as JSON. `key` is the SHA-256
 of that configuration, repeat, fold and draw. `data` identifies the rows and columns of the data set. `features` are
-the selected features in order of selection, numbered from 0. Where a preparation created columns, `feature_names` has
+the selected features in order of selection, numbered from 0. If a preparation created columns, `feature_names` has
 their names. `error` is the error on the test rows of the fold. Times are in seconds.
 
 ## Registered data sets
@@ -44,7 +45,7 @@ Data files are not part of this folder.
 
 
 def export(results: Path, target: Path) -> dict[str, str]:
-    """Write the trials of a results folder in place of an earlier export; other files there stay.
+    """Export the trials of a results folder, replacing an earlier export but no other files.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def export(results: Path, target: Path) -> dict[str, str]:
     ValueError
         If nothing is stored, or the folder holds something else.
     OSError
-        If the folder cannot be written; the old one stays.
+        If the folder cannot be written; the old one is kept.
     """
     store = TrialStore(results / "store")
     trials = store.query()
@@ -85,7 +86,7 @@ def data_set_table(trials: pa.Table) -> list[str]:
     """Return the registered data sets of the given trials as lines of a Markdown table: names, citations, licences."""
     configs = trials.group_by("data").aggregate([("config", "min")])["config_min"]
     names = set()
-    for config in configs.drop_null().to_pylist():  # a record of an old version has none
+    for config in configs.drop_null().to_pylist():  # records of old versions have none
         names.add(parse_json(config, MAX_CONFIG_DEPTH)["dataset"]["name"])
     table = [["data set", "citation", "licence"]]
     for name in sorted(names.intersection(source_names())):
@@ -95,15 +96,15 @@ def data_set_table(trials: pa.Table) -> list[str]:
 
 
 def write_csv(table: pa.Table, path: Path) -> None:
-    """Write a table completely or not at all, without texts that are formulas; lists are texts such as "3 1 2"."""
+    """Write a table atomically, with formulas escaped and with lists as strings such as "3 1 2"."""
     columns = {field.name: _as_cells(table[field.name], field.type) for field in table.schema}
     with replacing(path) as temporary:
         pcsv.write_csv(pa.table(columns), temporary)
 
 
 def _as_cells(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:
-    """Return a column of one CSV: numbers unchanged, strings without control characters and formulas."""
-    if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):  # a name may have spaces
+    """Return a column for CSV: numbers unchanged, strings without control characters and formulas."""
+    if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):  # a name may contain spaces
         return pa.array([_json_of(names) for names in column.to_pylist()], pa.string())
     if pa.types.is_list(kind):
         return pc.binary_join(pc.cast(column, pa.list_(pa.string())), " ")

@@ -1,7 +1,7 @@
-"""Readings for people: tables in a terminal, and one page to the authors of a paper.
+"""Summaries of readings: tables for the terminal, and a letter of one page to the authors of a paper.
 
-A letter names its senders and their reason, asks about the open places, and reports the verdicts. Its counts are those
-of the README. The folder of a paper can have a template with a further paragraph.
+A letter introduces its senders, asks about the open places, and reports the verdicts. Its counts are those of the
+README. The folder of a paper can contain a template with a further paragraph.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ OWN = "letter.j2"
 """File in a paper's folder with an additional paragraph, a template like those of `provlab.custody.texts`."""
 
 QUOTED = (REPLICATED, CONTRADICTED, DEPENDS_ON_READING)
-"""Verdicts for which the letter quotes one claim: it has one page."""
+"""Verdicts for which the letter quotes a claim, only one each because it has a single page."""
 
 N_QUESTIONS = 3
 
 
 class Question(NamedTuple):
-    """A question to the authors: a place, and how many of their claims change their verdict by its options."""
+    """A question to the authors: a place, and how many of their claims change their verdict with its options."""
 
     place: Place
     n_turned: int
@@ -53,9 +53,9 @@ def letter(
     ----------
     outcome : Outcome
     counts : mapping, optional
-        Result of each of the paper's own claims, by id; by default for those tested under readings.
+        Counted verdict of each of the paper's own claims, by id; by default of those tested under readings.
     outdated : collection of str
-        Artefacts whose readings were computed with other code or data than the current ones.
+        Artefacts whose readings were computed with code or data that have changed since.
     own : str
         A paragraph about this paper.
     """
@@ -97,11 +97,11 @@ def _owner() -> dict[str, Any] | None:
 
 
 def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> list[Question]:
-    """Return the questions to the authors, those that change most claims first."""
+    """Return the questions to the authors, sorted by the number of claims that they change."""
     turned_by_text = defaultdict[str, set[str]](set)
     by_text = dict[str, Place]()
     for place in places:
-        by_text.setdefault(place.asks, place)  # two places can be one question
+        by_text.setdefault(place.asks, place)  # two places can have the same question
         for claim in robustness:
             if claim.turns.get(place.id, 0) > 0:
                 turned_by_text[place.asks].add(claim.claim)
@@ -117,7 +117,7 @@ def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> lis
 def _examples(
     claims: Iterable[Claim], counts: Mapping[str, str], robustness: Mapping[str, Robustness], outdated: Collection[str]
 ) -> dict[str, Claim]:
-    """Return the claim with most readings for each verdict in `QUOTED`."""
+    """Return the claim with the most readings for each verdict in `QUOTED`."""
     examples = dict[str, Claim]()
     for claim in claims:
         verdict = counts[claim.id]
@@ -134,7 +134,7 @@ def _in_words(artefact: str) -> str:
 
 
 def plan_text(multiverse: Multiverse) -> str:
-    """Return the places, the number of universes, and the part of the data that they use."""
+    """Return a text with the places, the number of universes, and the part of the data that they use."""
     numbers = [len([*multiverse.universes(claim)]) for claim in multiverse.claims]
     n_universes = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
     touching: set[int] = set()
@@ -147,12 +147,12 @@ def plan_text(multiverse: Multiverse) -> str:
         f"open places and their options: {options}"
     )
     for name, part in _parts(multiverse, multiverse.claims).items():
-        text += f"\n{name}: on a part of the data ({part.settings}): {part.why} All: --whole"
+        text += f"\n{name}: on part of the data ({part.settings}): {part.why} All: --whole"
     return text
 
 
 def robustness_table(outcome: Outcome) -> Table:
-    """Return one line per claim: shares of verdicts, the decisive place, and the smallest change that flips it."""
+    """Return a table of claims with shares of verdicts, the decisive place, and the smallest decisive change."""
     lines = []
     frame = robustness_frame(outcome.robustness)
     for line, robustness in zip(frame.to_dict("records"), outcome.robustness, strict=True):
@@ -175,20 +175,20 @@ def robustness_table(outcome: Outcome) -> Table:
 
 
 def print_lines(outcome: Outcome) -> Iterator[str]:
-    """Yield for each artefact what the print shows about its universes."""
+    """Yield a line per artefact on what the printed values show about its universes."""
     for name, frame in outcome.prints.items():
         if frame.empty:
             continue
         near = _near(frame)
         best = near["best"]
         yield (
-            f"{name}: {near['n']} universes beside the print, {near['n_best']} equally near with {best['exact']} of "
-            f"{best['printed']} cells as printed; the print tells {near['told'] or 'nothing'}"
+            f"{name}: {near['n']} universes compared with the printed values; the nearest {near['n_best']} have "
+            f"{best['exact']} of {best['printed']} cells as printed, which identifies {near['told'] or 'nothing'}"
         )
 
 
 def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
-    """Return which part of the data is used by the artefacts behind the claims, if not all of it."""
+    """Return the part of the data that the claims' artefacts use, for those that do not use all data."""
     parts = {}
     for claim in claims:
         for name in sorted(claim.artefacts):
@@ -199,7 +199,7 @@ def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
 
 
 def _near(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return how many universes come nearest to the printed numbers, one of them, and the default universe."""
+    """Return the number of universes nearest to the printed numbers, one of them, and the default universe."""
     lines = frame.to_dict("records")
     decided = [f"{place}={options[0]}" for place, options in nearest(frame).items() if len(options) == 1]
     return {

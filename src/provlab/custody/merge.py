@@ -1,8 +1,8 @@
-"""Stores of several people as one, with their disagreements.
+"""Merge stores of several people into one, and report their disagreements.
 
-A trial is identified by its key, wherever it was computed: the union of stores is one store. If two have the same
-trial, the results are compared as in an audit (`provlab.custody.agreement`): the same bits in the same environment, the
-stated digits in another. Any larger difference is a conflict, which people must resolve.
+A trial is identified by its key on every machine, so the union of stores is one store. If two stores have the
+same trial, the results are compared as in an audit (`provlab.custody.agreement`). They must agree bit for bit in the
+same environment, and to the promised digits otherwise. Any larger difference is a conflict, which people must resolve.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from provlab.custody.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES
 PLACE = ["key", "dataset", "selector", "repeat", "fold", "draw"]
 
 CONFLICT_COLUMNS = ["source", "other", *PLACE, "column", "first", "second"]
-"""For each difference: the first source of the trial, the differing source, and both values."""
+"""Columns of a difference: the first source of the trial, the differing source, and both values."""
 
 FIRST = "first source"
-"""Column in addition to those of the trials, a name that no measure can have."""
+"""Additional column of the trials, with a name that no measure can have."""
 
 
 def source_trials(folder: Path) -> pa.Table:
-    """Return the trials of a results folder, of an export, or of the folder of a store; nothing is changed there.
+    """Return the trials of a results folder, of an export, or of the folder of a store, without changing it.
 
-    They are sorted by key. Repeated trials stay, see `split_repeated`.
+    They are sorted by key. Repeated trials are kept, see `split_repeated`.
 
     Raises
     ------
     ValueError
-        If it is none of these, or a record does not state its trial.
+        If the folder is none of these, or a record does not identify its trial.
     """
     inside = folder / "store"
     if any(inside.glob("*.parquet")):
@@ -53,7 +53,7 @@ def source_trials(folder: Path) -> pa.Table:
 
 
 def _check_whole(folder: Path, trials: pa.Table) -> None:
-    """Raise for records without the identity of their trial, which a store cannot check."""
+    """Raise if records lack the identity of their trial, because a store cannot check these."""
     is_whole = reduce(pc.and_, [pc.is_valid(trials[name]) for name in IDENTITY])
     incomplete = trials.filter(pc.invert(is_whole))
     if len(incomplete):
@@ -71,7 +71,7 @@ def split_repeated(trials: pa.Table) -> tuple[pa.Table, pa.Table]:
 
 
 def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dict[str, int], pd.DataFrame]:
-    """Compare the trials of a source with earlier ones, row by row the same, which state their `FIRST` source.
+    """Compare the trials of a source with the same earlier trials, which state their `FIRST` source.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dic
     conflicts : DataFrame
         One line per differing column of a trial, see `CONFLICT_COLUMNS`.
     """
-    # a column that one side never wrote comes from another version, and is not a disagreement
+    # a column that one side never wrote belongs to another version and is not a disagreement
     written = _written(earlier) & _written(trials)
     names = [name for name in agreement.compared_columns(trials.column_names) if name in written]
     differences = agreement.differences(earlier, trials, names)
@@ -110,7 +110,7 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
     target : Path
         Results folder, whose trials take precedence.
     keep_first : bool
-        If a trial differs, keep the first version. Otherwise nothing is written in that case.
+        Whether to keep the first version of trials that differ. Otherwise nothing is written in that case.
 
     Returns
     -------
@@ -120,8 +120,8 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
     Raises
     ------
     ValueError
-        If a source has no trials, a record that does not state its trial, or a column with another type than in earlier
-        sources; or if a store refuses something, see `TrialStore.read`.
+        If a source has no trials, a record that does not identify its trial, or a column whose type differs from
+        earlier sources; or if a store is invalid, see `TrialStore.read`.
     """
     store = TrialStore(target / "store")
     ours = store.query()
@@ -143,12 +143,12 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
             earlier = pa.concat_tables([earlier, with_source(fresh[-1], name)], promote_options="permissive")
         except pa.ArrowTypeError as error:
             raise ValueError(
-                f"merge: its columns have other types than those of the sources before it: {error}; rename the "
+                f"merge: its columns have other types than in earlier sources: {error}; rename the "
                 f"measure's field in one of the projects, or leave out one of the sources."
             ) from error
         print(f"{name}: {len(fresh[-1])} new trials; known: {_counts_text(counts)}")
         if len(repeated):
-            print(f"{name}: {len(repeated)} rows have the key of a row before them: {_counts_text(repeat_counts)}")
+            print(f"{name}: {len(repeated)} rows repeat the key of an earlier row: {_counts_text(repeat_counts)}")
     lines = pd.concat([frame for frame in conflicts if len(frame)] or conflicts[:1], ignore_index=True)
     if keep_first or lines.empty:
         store.prepare()
@@ -158,7 +158,7 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
 
 
 def _counts_text(counts: dict[str, int]) -> str:
-    same = f"{counts[IDENTICAL]} identical, {counts[CLOSE]} the same to the promised digits"
+    same = f"{counts[IDENTICAL]} identical, {counts[CLOSE]} equal to the promised digits"
     return f"{same}, {counts[DIFFERENT]} different"
 
 

@@ -1,9 +1,9 @@
-"""The reference results: results of full runs, small enough to be committed, and compared with the code ever after.
+"""Reference results: committed results of full runs, which are compared with the current code.
 
-`provsel reference` writes them from stored trials, one artefact at a time, since a run of all takes a long time: tables
-(CSV, Markdown) and figures (SVG) by the artefacts' recipes, verdicts and rankings as in `provsel verify`, the findings
-of `provsel readings`, and a sample of the records, which tests recompute. `summary.json` states for each artefact the
-code and data of its part; the README compares these statements with the current code.
+`provsel reference` writes them from stored trials, one artefact at a time, because a run of all artefacts takes long.
+They comprise tables (CSV, Markdown) and figures (SVG) by the artefacts' recipes, verdicts and rankings as in `provsel
+verify`, the findings of `provsel readings`, and a sample of the records, which tests recompute. `summary.json` states
+the code and data of each artefact, and the README compares these statements with the current code.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ LETTER = "letter.md"
 AUDITS = "audits.csv"
 
 UNDECIDED = (INCONCLUSIVE, NOT_CONTRADICTED)
-"""Verdicts that more observations would decide."""
+"""Verdicts that more observations could decide."""
 
 MAX_BYTES = 16_000_000
-"""A repository is cloned with all its history."""
+"""Size limit of the reference, because a repository is cloned with its whole history."""
 
 SUFFIXES = {".csv", ".md", ".svg"}
-"""Files of an artefact that can be read, compared, and shown in a browser."""
+"""Formats of an artefact's files, which are readable, comparable and viewable in a browser."""
 
 MAX_TRIALS = 12
-"""Records of an artefact in the sample."""
+"""Number of records per artefact in the sample."""
 
 MAX_SECONDS = 3.0
-"""CPU time of these: a check of every change has to be fast."""
+"""CPU time limit of these records, because every change is checked with them."""
 
 
 def write_parts(reference: Reference) -> None:
@@ -89,7 +89,7 @@ def readme(reference: Reference) -> str:
     """Return the README, which compares the statements of the parts with the current code."""
     judged = {*reference.verdicts["id"]}
     totals = reference.totals()
-    for file in all_claim_files():  # those without a line have not been run
+    for file in all_claim_files():  # claims without a row have not been run
         of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
         of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in judged for claim in file.claims)
     path = reference.folder / BENCHMARKS  # written by experiments/benchmarks/ratios.py --goals
@@ -110,7 +110,7 @@ def readme(reference: Reference) -> str:
 
 
 def letters(reference: Reference) -> dict[Path, str]:
-    """Return the letter to the authors of each paper whose readings are here, by its path."""
+    """Return the letters to the authors of all papers with readings in the reference, by path."""
     own_claims = reference.own_claims()
     outdated = [name for name, changes in reference.changed_readings.items() if changes]
     texts = {}
@@ -122,7 +122,7 @@ def letters(reference: Reference) -> dict[Path, str]:
             if outcome is None or name not in own_claims:
                 continue
             paragraph = fill(template, reference.folder) if template.is_file() else ""
-        except ValueError as error:  # lines of readings that have changed since, which the README reports as well
+        except ValueError as error:  # the readings have changed since, which the README reports as well
             log.warning("reference: no letter was written about %s: %s", name, error)
             path.unlink(missing_ok=True)
             continue
@@ -132,7 +132,7 @@ def letters(reference: Reference) -> dict[Path, str]:
 
 
 def write_pages(folder: Path) -> list[Path]:
-    """Write README.md and the letters of a folder of reference results by the current code; return what changed."""
+    """Write README.md and the letters of a folder of reference results with the current code; return changed files."""
     reference = Reference.read(folder)
     return write_changed({folder / README: readme(reference), **letters(reference)})
 
@@ -140,23 +140,23 @@ def write_pages(folder: Path) -> list[Path]:
 def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Sequence[str] = ()) -> Path:
     """Write stored artefacts into `results`/reference, and return the folder.
 
-    Everything that belongs to an artefact is rewritten: its tables and figures, the verdicts and rankings that rest on
-    it, its records in the sample, the readings of the claims about it, and the statement of code and data behind it.
-    The parts of other artefacts stay; those of artefacts that no longer exist in the project are removed.
+    Everything that belongs to an artefact is rewritten: its tables and figures, the verdicts and rankings based on it,
+    its records in the sample, the readings of its claims, and the statement of its code and data. The parts of other
+    artefacts are kept unless these no longer exist in the project.
 
     Parameters
     ----------
     results : path
     overrides : sequence of str
-        The user's settings; for a reference there should be none.
+        The user's settings, which should be empty for a reference.
     artefacts : sequence of str
-        By default all artefacts with all their trials stored.
+        By default all artefacts whose trials are all stored.
 
     Raises
     ------
     ValueError
-        If nothing is stored, a named artefact is not complete, one that shares claims with it is neither named nor
-        complete, or the files are larger than `MAX_BYTES`.
+        If nothing is stored; a named artefact, or one that shares claims with it, is incomplete; or the files are
+        larger than `MAX_BYTES`.
     OSError
         If the folder cannot be written; the old one stays.
     """

@@ -1,4 +1,4 @@
-"""Make the report: read the store once, write the pages beside the old ones, and swap."""
+"""Build the report: read the store once, write the new pages beside the old ones, and swap them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from provlab.bench.panel import stored_folder
 from provlab.bench.panel_answers import stored_answers
 from provlab.bench.panel_pages import FOLDERS, TITLES, write_panel
 from provlab.bench.run_pages import write_runs
-from provlab.bench.statement_pages import write_field
+from provlab.bench.statement_pages import TITLE as STATEMENTS_TITLE
+from provlab.bench.statement_pages import statements_page, write_field
+from provlab.bench.statements import VERDICTS, traced
 from provlab.bench.stored_panel import read_overlaps, read_panel
 from provlab.core.artefact import COMPLETE
 from provlab.core.selected import AT_ONCE
@@ -28,6 +30,7 @@ from provlab.core.store import TrialStore
 from provlab.core.summaries import value_counts, versions
 from provlab.custody.artefact_results import (
     Sources,
+    claim_readings,
     project_reference,
     readings_of,
     show_artefact,
@@ -39,34 +42,35 @@ from provlab.custody.doctor import INSTALLATION, OK, STORE, examine
 from provlab.project.papers import artefact_names, papers
 from provlab.project.project import current_project
 from provlab.report.artefact import ArtefactPage
+from provlab.report.claim import write_claim
 from provlab.report.templating import Site, check_names, fold_notes, render_notes, write_assets
 from provlab.run.executors import usable_cores
 from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, NOT_CONTRADICTED, NOT_RUN, REPLICATED
-from provlab.verdicts.claims.schema import all_claim_files
+from provlab.verdicts.claims.schema import PANEL, all_claim_files, claim_paths
 from provlab.verdicts.claims.verdicts import Verdict
 from provlab.verdicts.panel_scores import Scores
 from provsel.files import replacing_folder
 
 MAX_DIFFERENT = 500
-"""Number of trials to list that audits found to differ."""
+"""Largest number of listed trials that audits found to differ."""
 
 MAX_PROCESSES = 4
 
 FIELD_LINK = "What the field says: published statements, judged on these trials"
 
 PER_PROCESS = 8
-"""Minimum number of artefacts per process: it takes longer to start than to write fewer."""
+"""Minimum number of artefacts per process, because starting a process takes longer than writing fewer."""
 
 
 def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
     """Write `results`/report and return its index.html.
 
-    The new pages replace the old ones once all are written; other files there stay.
+    The new pages replace the old ones once all are written; other files are kept.
 
     Parameters
     ----------
     results : path
-        Results folder; nothing in it but report/ is changed.
+        Results folder, of which only report/ is changed.
     overrides : sequence of str
         The user's settings, to which states and verdicts refer.
     n_jobs : int, optional
@@ -77,7 +81,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     ValueError
         If the settings fit no artefact, or a name cannot be used for a page.
     OSError
-        If the folder cannot be written; the old report stays.
+        If the folder cannot be written; the old report is kept.
     """
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:
@@ -94,7 +98,7 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
     check_names(paper_names, artefacts, [claim.id for file in files for claim in file.claims])
     runs, run_problems = read_runs(results)
     panel = stored_folder()
-    has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
+    has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as for other reference results
     now = datetime.now(UTC).isoformat(timespec="seconds")
     site = Site(results, folder, overrides, now, len(store), paper_names, len(runs), has_panel)
     audits = read_audits(results)
@@ -109,7 +113,8 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
         n_jobs = max(1, min(usable_cores(), MAX_PROCESSES, len(artefacts) // PER_PROCESS))
     parts: list[Callable[[], ArtefactPage | None]] = [partial(show_artefact, site, sources, name) for name in artefacts]
     if has_panel:
-        parts.insert(0, partial(_write_stored_panel, site, panel))  # the longest first
+        of_panel = [partial(_write_stored_panel, site, panel), partial(_write_statements, site, panel.parent, sources)]
+        parts = [*of_panel, *parts]  # the longest first
     pages = [page for page in _write_parts(parts, n_jobs) if page is not None]
     _check_settings(overrides, pages)
     run_parts, unshown = write_runs(site, store, runs)
@@ -145,7 +150,7 @@ def _audited(audits: Sequence[AuditRun]) -> dict[str, Counter[str]]:
 
 
 def _check_settings(overrides: Sequence[str], pages: Sequence[ArtefactPage]) -> None:
-    """Raise for settings of the user that fit no artefact."""
+    """Raise if the user's settings fit no artefact."""
     unfit = [page for page in pages if page.problem.startswith("The settings")]
     if not overrides or len(unfit) < len(pages):
         return
@@ -169,8 +174,20 @@ def _write_stored_panel(site: Site, folder: Path) -> None:
         )  # fmt: skip
 
 
+def _write_statements(site: Site, reference: Path, sources: Sources) -> None:
+    """Write a page with the evidence on each published statement that is tested on the benchmark."""
+    for paper in claim_paths(PANEL):
+        if not (reference / paper / VERDICTS).is_file():
+            continue
+        verdicts, outcome = traced(paper, reference / paper)
+        readings = {} if outcome is None else claim_readings(outcome)
+        above = (STATEMENTS_TITLE, statements_page(paper))
+        for verdict in verdicts:
+            write_claim(site, verdict, above, readings.get(verdict.claim.id), sources.reference)
+
+
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
-"""Functions called by forked processes: they share the snapshot of the store, which is too large to send."""
+"""Functions that forked processes call, so that they share the snapshot of the store, which is too large to send."""
 
 
 def _write_parts(parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int) -> list[ArtefactPage | None]:
@@ -235,7 +252,7 @@ def _write_overview(
 
 
 def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str, int]], whose: str) -> list[str]:
-    """Return in a sentence what came out of claims, in the trials here or else in the reference run."""
+    """Return a sentence about the verdicts on claims, in the trials here or otherwise in the reference run."""
     counts = dict(own)
     run = "In these trials"
     n_run = sum(counts.values()) - counts.get(NOT_RUN, 0)
@@ -249,8 +266,8 @@ def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str
     n_contradicted = counts.get(CONTRADICTED, 0) + counts.get(NO_DIFFERENCE, 0)
     return [
         f"{run}, {n_replicated} of {n_run} claims of {whose} are replicated or not contradicted, and "
-        f"{n_contradicted} are contradicted. The other {n_run - n_replicated - n_contradicted} stay open: they depend "
-        f"on how a paper is read, or the data do not decide them."
+        f"{n_contradicted} are contradicted. The other {n_run - n_replicated - n_contradicted} are open, because "
+        f"they depend on the reading of a paper, or the data do not decide them."
     ]
 
 
@@ -261,8 +278,7 @@ def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditR
     problems = [f"{check.name}: {check.value}" for check in of_store if check.state != OK]
     if store.n_nameless:
         problems.append(
-            f"{store.n_nameless:,} records without a key or a cell, or a repeat, fold or draw, belong to no number and "
-            f"are left out"
+            f"{store.n_nameless:,} records are ignored because they lack a key, a cell, a repeat, a fold or a draw"
         )
     environments = value_counts(store.column("environment").to_pandas())
     different = [(run.when, trial, columns) for run in audits for trial, columns in run.different]

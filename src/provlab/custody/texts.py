@@ -1,4 +1,4 @@
-"""Texts that state results: `NAME.md.j2` beside `NAME.md` is a Jinja template, rendered by `provsel reference --texts`.
+"""Documents that state results: `provsel reference --texts` renders the Jinja template `NAME.md.j2` to `NAME.md`.
 
 A template queries a folder of reference results for its statements, so that a new reference needs no editing::
 
@@ -8,15 +8,15 @@ A template queries a folder of reference results for its statements, so that a n
     {{ table("smith2020/table4", keep=["method", "r=2"], rows={"method": ["BSS"]}) }}      of its Markdown table
     {{ verdicts["smith2020.bss-better"].effect | form("+.2f") }}       a column of verdicts.csv
     {{ robustness["smith2020.bss-better"].replicated | percent }}      the share of its readings, or a column
-    {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
+    {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the printed values
     {{ likelihood["smith2020"]["BSS", "as printed", "first", "r=2"] | share }}  how often a reading gives a printed list
-    {{ summary.trials | form(",d") }}                                  what summary.json has
-    {% for each in lines("benchmark/_cards") %}                        the lines of any CSV file there
-    {{ first(lines("benchmark/_leaderboard")) }}                       which method is first, or that none surely is
-    {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of texts that are numbers
+    {{ summary.trials | form(",d") }}                                  an entry of summary.json
+    {% for each in lines("benchmark/_cards") %}                        the rows of any CSV file there
+    {{ first(lines("benchmark/_leaderboard")) }}                       the first method, or that none is surely first
+    {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of numeric strings
 
-A query is a statistic and a Python format. The statistic `value` is the only number, `printed` the only printed number,
-and `times` the one divided by the other; `sd` is the mean standard deviation; the others are `STATISTICS`.
+A query is a statistic and a Python format. `value` is the single number, `printed` the single printed number, and
+`times` the first divided by the second. `sd` is the mean standard deviation. The other statistics are `STATISTICS`.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ SURELY_FIRST = 0.95
 
 
 def templates() -> list[Path]:
-    """Return the templates of the project: in its folder, in `docs`, and in those of its own papers."""
+    """Return the templates of the project in its folder, in `docs`, and in the folders of its own papers."""
     root = current_project().root
     rooms = [root, root / "docs", *(paper.folder for paper in papers().values() if paper.folder.is_relative_to(root))]
     return [path for room in rooms for path in sorted(room.glob("*.md.j2"))]
 
 
 def fill_texts(folder: Path) -> list[Path]:
-    """Render the templates of the project from a folder of reference results, and return the texts that changed.
+    """Render the templates of the project from a folder of reference results, and return the changed documents.
 
     Raises
     ------
     ValueError
-        As `fill`; no text is changed then.
+        As `fill`, and no document is changed.
     """
     return write_changed({path.with_suffix(""): fill(path, folder) for path in templates()})
 
@@ -94,7 +94,7 @@ def fill(template: Path, folder: Path) -> str:
 
 
 def _robustness(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the lines of robustness.csv by claim, with the share of each verdict as a column."""
+    """Return the rows of robustness.csv by claim, with the share of each verdict as a column."""
     robustness: dict[str, dict[str, Any]] = {}
     for path in folder.glob("readings/*/robustness.csv"):
         for line in _lines(path):
@@ -106,7 +106,7 @@ def _robustness(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return for each artefact how many universes are compared with the print, the nearest one, and the default."""
+    """Return the number of universes compared with the printed values, the nearest and the default, by artefact."""
     nearest: dict[str, dict[str, Any]] = {}
     for path in folder.glob("readings/*/print-*.csv"):
         lines = _lines(path)
@@ -121,7 +121,7 @@ def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
-    """Return the lines of likelihood.csv of each paper that has one: by method, reading, rule for ties and list.
+    """Return the rows of likelihood.csv of each paper that has one, by method, reading, rule for ties and list.
 
     `exactly` is the share of drawn data sets with the list, `exactly_low` and `exactly_high` its interval.
     """
@@ -140,7 +140,7 @@ def render(template: Path, **names: Any) -> str:
     Raises
     ------
     ValueError
-        Names the file and the line, for anything that cannot be read or does not exist.
+        If something cannot be read or does not exist; the message names the file and the line.
     """
     from jinja2 import StrictUndefined, TemplateError  # from the extra "report"
     from jinja2.sandbox import SandboxedEnvironment
@@ -230,7 +230,7 @@ def _file(folder: Path, pattern: str, name: str, subject: str) -> Path:
 
 
 def _format(value: float | str, form: str) -> str:
-    """Return a number in a format of Python; `d` is only for whole numbers. Never "-0.0"."""
+    """Format a number as Python does, but never as "-0.0"; `d` is only for whole numbers."""
     value = float(value)
     if value != value or (form.endswith("d") and value != round(value)):
         raise ValueError(f"expected a number that {form!r} can show, got {value}.")
@@ -247,7 +247,7 @@ def _median(values: Iterable[str], form: str) -> str:
 
 
 def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
-    """Return the first method of the lines of a leaderboard; if none is surely first, the two that most often are."""
+    """Return a sentence on the first method of a leaderboard, or the two most frequent ones if none is surely first."""
     shares = {line["method"]: float(line["first"]) for line in board if line["first"] not in ("", None)}
     ordered = sorted(shares.items(), key=lambda item: -item[1])
     name, share = ordered[0]

@@ -1,4 +1,4 @@
-"""Data sets: loaders that return a `Dataset`, the registry of their sources, and the download of files."""
+"""Data sets: loaders that return a `Dataset`, the registry of sources, and the download of files."""
 
 from .dataset import Classes, Dataset, make_dataset, rows_from, warn_of_scales
 from .download import FetchError, Obtained, UnreachableError, fetch, usable

@@ -1,10 +1,12 @@
 """Controls: real data sets with a known answer.
 
-Nothing can be learned from permuted labels: a method that does better than chance has seen test rows. Noise columns
-carry no information beyond the real ones beside them. A simulated target depends on known columns of the real ones.
+Nothing can be learned from permuted labels, so a method that does better than chance has used test
+rows. Noise columns carry no information beyond that of the real columns. A simulated target depends
+on known real columns.
 
-Source of the three kinds of noise: Cherepanova, Levin, Somepalli, Geiping, Bruss, Wilson, Goldstein, Goldblum (2023), A
-performance-driven benchmark for feature selection in tabular deep learning; corrupted columns keep their values here.
+The three kinds of noise follow Cherepanova, Levin, Somepalli, Geiping, Bruss, Wilson, Goldstein,
+Goldblum (2023), A performance-driven benchmark for feature selection in tabular deep learning,
+except that corrupted columns keep their values here.
 """
 
 from __future__ import annotations
@@ -30,14 +32,14 @@ def controlled(
     simulated_relevant: int | None,
     control_seed: int,
 ) -> Dataset:
-    """Return a data set with a simulated target, then noise columns, then permuted labels; None skips each.
+    """Return a data set with a simulated target, noise columns and permuted labels; None skips a step.
 
     `load_dataset` describes the parameters.
 
     Raises
     ------
     ValueError
-        For fewer columns than a control needs.
+        If there are fewer columns than a control needs.
     """
     if simulated_relevant is not None:
         dataset = with_simulated_target(dataset, simulated_relevant, control_seed)
@@ -50,20 +52,23 @@ def controlled(
 
 
 def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
-    """Return the data set with as many noise columns after its own. Given its own, none adds information on the target.
+    """Return the data set with noise columns appended, as many as it has columns.
+
+    Given the original columns, the noise columns carry no information about the target.
 
     Parameters
     ----------
     dataset : Dataset
     kind : {"permuted", "corrupted", "products"}
-        A copy of each column with its values permuted; a copy with the values of only half of the rows permuted; or
-        products of two columns, as many as there are columns, or pairs of these.
+        "permuted" copies each column with its values permuted, "corrupted" copies each column with
+        the values of only half of the rows permuted, and "products" multiplies pairs of columns, as
+        many as there are columns or pairs of columns.
     seed : int
 
     Raises
     ------
     ValueError
-        For products with fewer than two numeric columns.
+        If products are requested with fewer than two numeric columns.
     """
     rng = np.random.default_rng([seed, 1])
     if kind == "products":
@@ -84,7 +89,7 @@ def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
 
 
 def _copies(X: Any, order_of: Callable[[int, np.random.Generator], Rows], rng: np.random.Generator) -> Any:
-    """Return X with the values of each column in another order of the rows."""
+    """Return X with the values of each column permuted over the rows."""
     n_rows, n_columns = X.shape
     if not sparse.issparse(X):
         copies = np.empty_like(X)
@@ -106,7 +111,7 @@ def _whole_permutation(n_rows: int, rng: np.random.Generator) -> Rows:
 
 
 def _half_permutation(n_rows: int, rng: np.random.Generator) -> Rows:
-    """Return an order of the rows in which half of them, drawn at random, are permuted among themselves."""
+    """Return an order of the rows that permutes a random half of them among themselves."""
     moved = rng.permutation(n_rows)[: n_rows // 2]
     order = np.arange(n_rows)
     order[np.sort(moved)] = moved
@@ -114,11 +119,11 @@ def _half_permutation(n_rows: int, rng: np.random.Generator) -> Rows:
 
 
 def _products(dataset: Dataset, rng: np.random.Generator) -> tuple[Any, list[str]]:
-    """Return products of distinct pairs of columns of numbers, and their names."""
+    """Return products of distinct pairs of numeric columns, and their names."""
     numbers = _columns_of_numbers(dataset)
     if numbers.size < 2:
         raise ValueError(
-            f"data set {dataset.name}: expected two columns of numbers beside noise_columns='products', got "
+            f"data set {dataset.name}: expected two numeric columns for noise_columns='products', got "
             f"{numbers.size}. Take noise_columns='permuted'"
         )
     n_products = min(dataset.X.shape[1], numbers.size * (numbers.size - 1) // 2)
@@ -132,22 +137,23 @@ def _products(dataset: Dataset, rng: np.random.Generator) -> tuple[Any, list[str
         return dataset.X[:, firsts] * dataset.X[:, seconds], names
     columns = sparse.csc_array(dataset.X)
     products = columns[:, firsts] * columns[:, seconds]
-    products.eliminate_zeros()  # for factors that are too small
+    products.eliminate_zeros()  # products may underflow to zero
     return products, names
 
 
 def with_simulated_target(dataset: Dataset, n_relevant: int, seed: int) -> Dataset:
-    """Return the data set with a target that depends on `n_relevant` of its columns, which come first.
+    """Return the data set with a simulated target that depends on its first `n_relevant` columns.
 
-    The signal is a sum of these columns, standardised, each times a number from 1 to 2 of either sign. Noise has the
-    variance of the signal. A target of numbers is replaced by signal plus noise; classes by whether this is above its
-    median: -1 or +1, half of the rows each. Other columns equal to a relevant one, such as copies, do not count as
-    relevant.
+    The relevant columns are moved to the front. The signal is the sum of these columns,
+    standardised, each times a number from 1 to 2 with a random sign. The noise has the variance of
+    the signal. A numeric target is replaced by signal plus noise. Classes are replaced by -1 or +1,
+    depending on whether this sum is above its median. Other columns equal to a relevant one, such
+    as copies, do not count as relevant.
 
     Raises
     ------
     ValueError
-        For fewer columns of numbers that vary and have no missing values.
+        If there are fewer numeric columns that vary and have no missing values.
     """
     X: Any = sparse.csc_array(dataset.X) if sparse.issparse(dataset.X) else dataset.X
     rng = np.random.default_rng([seed, 2])
@@ -158,8 +164,8 @@ def with_simulated_target(dataset: Dataset, n_relevant: int, seed: int) -> Datas
             usable.append(column)
     if len(usable) < n_relevant:
         raise ValueError(
-            f"data set {dataset.name}: expected simulated_relevant of at most {len(usable)}, the columns of numbers "
-            f"that vary and are complete, got {n_relevant}. Lower it"
+            f"data set {dataset.name}: expected simulated_relevant of at most {len(usable)}, the number of numeric "
+            f"columns that vary and are complete, got {n_relevant}. Lower it"
         )
     relevant = rng.permutation(usable)[:n_relevant]
     values = _dense(X[:, relevant])

@@ -1,4 +1,4 @@
-"""The record that every loader returns, the digest of its content, and operations on any data set."""
+"""The `Dataset` that every loader returns, the digest of its content, and operations on data sets."""
 
 import hashlib
 import json
@@ -19,15 +19,15 @@ _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 SAMPLE: dict[str, Any] = {
     "sample_rows": None, "sample_classes": None, "sample_seed": 0, "min_class_size": None, "distinct_rows": False,
 }  # fmt: skip
-"""The parameters of `sampled`, and their defaults: all rows."""
+"""Parameters of `sampled` with their defaults, which keep all rows."""
 
 CONTROLS: dict[str, Any] = {
     "permute_labels": None, "noise_columns": None, "simulated_relevant": None, "control_seed": 0,
 }  # fmt: skip
-"""The parameters of `provlab.data.controls.controlled`, and their defaults: no control."""
+"""Parameters of `provlab.data.controls.controlled` with their defaults, which add no control."""
 
 NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE, **CONTROLS}
-"""The parameters that every data set has, and their defaults."""
+"""Parameters that every data set has, with their defaults."""
 
 SMALLEST = {
     "shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0, "min_class_size": 2,
@@ -38,11 +38,11 @@ NOISE_COLUMNS = ("permuted", "corrupted", "products")
 """Kinds of noise columns, see `provlab.data.controls.with_noise_columns`."""
 
 MAX_RATIO_OF_RANGES = 1000.0
-"""Ratio of ranges of columns that is worth a warning."""
+"""Ratio of column ranges above which a warning is issued."""
 
 
 class Classes(NamedTuple):
-    """Classes as in y, sorted, and their meaning: texts, or numbers and bools if the names are such."""
+    """Sorted classes as in y, and their labels: strings, or numbers and booleans if all names are such."""
 
     codes: np.ndarray
     labels: np.ndarray
@@ -55,34 +55,35 @@ class Classes(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A data set in memory. Build it with `make_dataset`, which validates.
+    """A data set in memory. Build it with `make_dataset`, which validates its parts.
 
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d), float64
         Samples in rows. Sparse data are in canonical form: sorted indices, no duplicates, no stored zeros.
     y : ndarray of shape (n,), int64 or float64
-        Classes as whole numbers, -1 and +1 for two of them; real numbers if the task is a regression.
+        Classes as integers, with -1 and +1 for two classes; real numbers for a regression.
     feature_names : ndarray of shape (d,), object
-        Distinct names, each a `str`. Not of fixed width, because one long word would blow up the array.
+        Distinct names, each a `str`. The dtype has no fixed width, because one long word would inflate the array.
     name : str
-        Short name, for tables.
+        Short name for tables.
     source : str
-        Origin of the data: description, address, citation.
+        Origin of the data: description, URL, citation.
     official_train : ndarray of shape (n,), bool, or None
         True for the rows on which the publishers' own split trains; None if there is no such split.
     class_names : ndarray of str, or None
-        Meaning of the labels, sorted; None if they need no explanation.
+        Names of the sorted classes; None if the labels need no explanation.
     categories : mapping of str to ndarray of str
-        Names of the categories of each text column, by the column's name: X has their numbers from 0. A data set
-        with such columns, or with NaN for missing values, needs a preparation, see `check_complete`.
+        Names of the categories of each text column, by column name; X has their numbers from 0. A
+        data set with such columns, or with NaN for missing values, needs a preparation, see
+        `check_complete`.
     groups : ndarray of shape (n,), int64, or None
-        Rows of one group, such as a patient, are never in two folds.
+        Group of each row, such as a patient; the rows of a group are never in different folds.
     sample_weight : ndarray of shape (n,), float64, or None
     folds : ndarray of shape (n,), int64, or None
-        Number of the fold that tests each row, -1 for rows that are never tested.
+        Number of the fold that tests each row; -1 for rows that are never tested.
     splits : tuple of (ndarray, ndarray), each int64, or None
-        Numbers of the training and of the test rows of each fold.
+        Training and test row numbers of each fold.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -100,7 +101,7 @@ class Dataset:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """Parts of X by name: X itself if it is dense."""
+        """Arrays that make up X, by name; X itself if it is dense."""
         X = self.X
         if isinstance(X, np.ndarray):
             return {"dense": X}
@@ -108,10 +109,10 @@ class Dataset:
 
     @cached_property
     def content(self) -> str:
-        """SHA-256 of the data set's content, independent of byte order and index width; None leaves no trace.
+        """SHA-256 of the content, independent of byte order and index width; attributes that are None are ignored.
 
-        It shows whether data differ in bits, as generated data may between processors, but is not a name: see
-        `dataset_identity`.
+        It shows whether data differ in bits, as generated data may between processors. Data sets
+        are identified by `dataset_identity` instead.
         """
         digest = hashlib.sha256(_FINGERPRINT_FORMAT + "|{}x{}|".format(*self.X.shape).encode())
         vectors = {"y": self.y, "groups": self.groups, "sample_weight": self.sample_weight, "folds": self.folds}
@@ -120,7 +121,7 @@ class Dataset:
                 dtype = f"<{array.dtype.kind}8"
                 digest.update(f"|{label}|{dtype}|{array.size}|".encode())
                 digest.update(np.ascontiguousarray(array, dtype=dtype).data)
-        # Lengths in front of the text: the names ("ab", "c") and ("a", "bc") must differ.
+        # Lengths precede the text, because the names ("ab", "c") and ("a", "bc") must differ.
         lengths = ",".join(map(str, map(len, self.feature_names)))
         digest.update(f"|names|{lengths}|{''.join(self.feature_names)}".encode())
         if self.official_train is not None:
@@ -145,12 +146,12 @@ class Dataset:
 
     @cached_property
     def n_classes(self) -> int:
-        """Number of distinct labels, 0 for a regression."""
+        """Number of distinct labels; 0 for a regression."""
         return 0 if self.is_regression else np.unique(self.y).size
 
     @cached_property
     def classes(self) -> "Classes | None":
-        """The classes and their meaning; None for a regression."""
+        """The classes and their labels; None for a regression."""
         if self.is_regression:
             return None
         codes = np.unique(self.y)
@@ -158,23 +159,23 @@ class Dataset:
 
     @property
     def labels(self) -> np.ndarray:
-        """The meaning of y, shape (n,): labels of classes, or the numbers of a regression."""
+        """Original labels of y, shape (n,): class labels, or the numbers of a regression."""
         return self.y if self.classes is None else self.classes.labels_of(self.y)
 
     def make_read_only(self) -> None:
-        """Make all arrays read-only: everyone who shares the data set sees the same values."""
+        """Make all arrays read-only, because the data set is shared."""
         beside = (self.y, self.feature_names, self.official_train, self.groups, self.sample_weight, self.folds)
         for array in (*self.arrays.values(), *beside):
             if array is not None:
                 array.flags.writeable = False
 
     def check_complete(self) -> None:
-        """Raise for missing values and text columns, which a preparation turns into numbers.
+        """Raise if there are missing values or text columns, which a preparation turns into numbers.
 
         Raises
         ------
         ValueError
-            Names the columns, the first cell of each kind, and the remedy.
+            If there are any. The message names the columns, the first such cell, and the remedy.
         """
         if self.categories:
             column, texts = next(iter(self.categories.items()))
@@ -222,17 +223,17 @@ def make_dataset(
     X : array or sparse matrix of shape (n, d)
         Finite numbers.
     y : array-like of shape (n,)
-        Whole numbers; for a regression finite real ones.
+        Whole numbers, or finite real numbers for a regression.
     feature_names : iterable of d distinct str, default=None
-        One name per column; None is "1", "2", ... .
+        One name per column; None means "1", "2", ... .
     name, source : str
         See `Dataset`.
     official_train : array-like of shape (n,), bool, or None, default=None
-        Official split with rows of both kinds: True for training, False for testing.
+        Official split: True for training rows, False for test rows. Both kinds must occur.
     regression : bool, default=False
-        Whether y are real numbers to be predicted, not classes.
+        Whether y holds real numbers instead of classes.
     missing : bool, default=False
-        Whether X may have NaN.
+        Whether X may contain NaN.
     **more
         Further parameters of `Dataset`.
 
@@ -255,7 +256,7 @@ def make_dataset(
     stated = np.asarray(y)
     if stated.shape != (n,):
         raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {stated.shape}")
-    with np.errstate(invalid="ignore"):  # NaN becomes some number, to which it is not equal
+    with np.errstate(invalid="ignore"):  # NaN becomes a number, which then differs from NaN
         labels = stated.astype(np.float64 if regression else np.int64)
     if (labels != stated).any() or not np.isfinite(labels).all():
         kind = "finite numbers as the target" if regression else "labels that are whole numbers"
@@ -270,7 +271,7 @@ def make_dataset(
 
 
 def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
-    """Return a copy: float64, C-ordered when dense, else CSR with sorted, distinct, non-zero entries."""
+    """Return a float64 copy: C-ordered if dense, otherwise CSR with sorted, distinct, nonzero entries."""
     if not sparse.issparse(X):
         X = np.asarray(X)
     if X.ndim != 2:
@@ -284,14 +285,14 @@ def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> n
     rows = sparse.csr_array(X, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:  # LIBSVM takes no wider indices
+    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:  # LIBSVM accepts no wider indices
         rows.indices = rows.indices.astype(np.int32)
         rows.indptr = rows.indptr.astype(np.int32)
     return rows
 
 
 def _typed_names(class_names: np.ndarray) -> np.ndarray:
-    """Return names of classes as whole numbers or booleans, if they are these in increasing order."""
+    """Return class names as whole numbers or booleans if they are such in increasing order."""
     names = np.asarray(class_names, dtype=object)
     if names.tolist() == ["False", "True"]:
         return np.array([False, True])
@@ -306,31 +307,31 @@ def _typed_names(class_names: np.ndarray) -> np.ndarray:
 
 
 def rows_from(rows: Any, n_rows: int) -> np.ndarray:
-    """Return numbers of rows from numbers or a mask.
+    """Return row numbers from row numbers or a mask.
 
     Raises
     ------
     ValueError
-        For numbers that are not among `n_rows` rows.
+        If a number is not that of one of the `n_rows` rows.
     """
     array = np.asarray(rows)
     if array.dtype == bool and array.shape == (n_rows,):
         array = np.flatnonzero(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(f"expected numbers of rows, got {rows!r:.80}")
+        raise ValueError(f"expected row numbers, got {rows!r:.80}")
     outside = array[(array < 0) | (array >= n_rows)]
     if outside.size:
-        raise ValueError(f"expected numbers of rows from 0 to {n_rows - 1}, got {outside[0]}")
+        raise ValueError(f"expected row numbers from 0 to {n_rows - 1}, got {outside[0]}")
     return array.astype(np.int64)
 
 
 def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters common to all data sets, completed and checked, and those of the loader.
+    """Return the checked and completed parameters common to all data sets, and those of the loader.
 
     Raises
     ------
     ValueError
-        For an invalid value of the former.
+        If a common parameter has an invalid value.
     """
     preparation = {**NOTHING, **{key: value for key, value in params.items() if key in NOTHING}}
     for key in ("unit_rows", "distinct_rows"):
@@ -341,15 +342,15 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
             check_integer(f"data set {name!r}", key, preparation[key], minimum=smallest)
     if preparation["sample_seed"] != 0 and preparation["sample_rows"] is None:
         raise ValueError(
-            f"data set {name!r}: expected sample_rows beside sample_seed={preparation['sample_seed']}, got none. Say "
-            "how many rows to draw, or leave sample_seed out"
+            f"data set {name!r}: expected sample_rows with sample_seed={preparation['sample_seed']}, got none. Set "
+            "the number of rows to draw, or leave sample_seed out"
         )
     if preparation["noise_columns"] is not None:
         check_choice(f"data set {name!r}", "noise_columns", preparation["noise_columns"], NOISE_COLUMNS)
     is_drawn = preparation["noise_columns"] is not None or preparation["simulated_relevant"] is not None
     if preparation["control_seed"] != 0 and not is_drawn:
         raise ValueError(
-            f"data set {name!r}: expected noise_columns or simulated_relevant beside "
+            f"data set {name!r}: expected noise_columns or simulated_relevant with "
             f"control_seed={preparation['control_seed']}, got neither. Add one, or leave control_seed out"
         )
     return preparation, {key: value for key, value in params.items() if key not in NOTHING}
@@ -358,13 +359,13 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
 def with_unit_rows(dataset: Dataset) -> Dataset:
     """Return the data set with its rows scaled to length 1."""
     dataset.check_complete()
-    from sklearn.preprocessing import normalize  # most runs need none of it
+    from sklearn.preprocessing import normalize  # most runs do not need it
 
     return replace(dataset, X=normalize(dataset.X, copy=True))
 
 
 def with_shuffled_columns(dataset: Dataset, seed: int) -> Dataset:
-    """Return the data set with its columns in another order."""
+    """Return the data set with its columns in a random order."""
     order = np.random.default_rng(seed).permutation(dataset.X.shape[1])
     X: Any = dataset.X[:, order]
     if sparse.issparse(X):
@@ -381,17 +382,19 @@ def sampled(
     min_class_size: int | None,
     distinct_rows: bool,
 ) -> Dataset:
-    """Return some rows of a data set in their order, with the same share of each class.
+    """Return a stratified sample of the rows of a data set, in their original order.
 
-    If `distinct_rows`, only the first of several rows with equal columns and target is kept: others could be both
-    trained on and tested. Classes with fewer than `min_class_size` rows are left out, with a warning. Only the
-    `sample_classes` classes with the most rows are kept; of equally large ones the first. If two are left they get the
-    labels -1 and +1, more keep theirs. None is all. Sparse columns without an entry in these rows are left out.
+    With `distinct_rows`, only the first of several rows with equal columns and target is kept,
+    because equal rows could be both trained on and tested. Classes with fewer than `min_class_size`
+    rows are left out, with a warning. Only the `sample_classes` largest classes are kept, and the
+    first of equally large ones. If two classes are left, they get the labels -1 and +1; more
+    classes keep theirs. None means all. Sparse columns without an entry in the remaining rows are
+    left out.
 
     Raises
     ------
     ValueError
-        If there are fewer rows or classes, and for classes of a regression.
+        If there are too few rows or classes, or if classes are requested for a regression.
     """
     if distinct_rows:
         dataset = _without_repeated_rows(dataset)
@@ -410,7 +413,7 @@ def sampled(
             raise ValueError(f"data set {dataset.name}: {parameter} must be at most {most}, got {value}. Lower it")
     if sample_rows is not None:
         drawn = np.random.default_rng(sample_seed).permutation(rows)
-        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are shared evenly
+        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m, so the first places are shared evenly
         for code in largest:
             place[codes[drawn] == code] = (np.arange(counts[code]) + 0.5) / counts[code]
         rows = np.sort(drawn[np.argsort(place, kind="stable")[:sample_rows]])
@@ -418,11 +421,11 @@ def sampled(
 
 
 def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
-    """Return the rows of the classes with at least this many rows; `sampled` describes the parameters."""
+    """Return the rows of the sufficiently large classes; `sampled` describes the parameters."""
     if dataset.is_regression:
         raise ValueError(
-            f"data set {dataset.name}: expected classes beside min_class_size={min_class_size}, got a target of "
-            f"numbers. Leave it out"
+            f"data set {dataset.name}: expected classes with min_class_size={min_class_size}, got a numeric "
+            f"target. Leave it out"
         )
     classes, codes, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
     large = np.flatnonzero(counts >= min_class_size)
@@ -461,11 +464,11 @@ def _without_repeated_rows(dataset: Dataset) -> Dataset:
 
 
 def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
-    """Return a data set on the given rows; sparse columns without an entry in these rows are left out."""
+    """Return the data set restricted to the given rows; sparse columns without entries there are left out."""
     if dataset.splits is not None:
         raise ValueError(
-            f"data set {dataset.name}: expected all rows beside dataset.splits, got {rows.size} of {dataset.n_rows}; "
-            f"leave out settings that take only some of the rows, such as sample_rows and min_class_size."
+            f"data set {dataset.name}: expected all rows with dataset.splits, got {rows.size} of {dataset.n_rows}; "
+            f"leave out settings that select rows, such as sample_rows and min_class_size."
         )
     X: Any = dataset.X[rows]
     names = dataset.feature_names
@@ -483,7 +486,7 @@ def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
 def _of_classes(
     dataset: Dataset, rows: np.ndarray, codes: np.ndarray, classes: np.ndarray, *, as_signs: bool
 ) -> Dataset:
-    """Return a data set on rows of the given classes; with `as_signs` two classes become -1 and +1.
+    """Return the rows of the given classes; with `as_signs`, two classes become -1 and +1.
 
     `codes` holds the class number of each row, and `classes` the chosen numbers.
     """
@@ -496,7 +499,7 @@ def _of_classes(
 
 
 def warn_of_scales(dataset: Dataset) -> None:
-    """Warn if the ranges of dense columns differ so much that an SVM on them would train for minutes."""
+    """Warn if the ranges of dense columns differ so much that an SVM would train for minutes."""
     if sparse.issparse(dataset.X):
         return
     ranges = np.nanmax(dataset.X, axis=0, initial=-np.inf) - np.nanmin(dataset.X, axis=0, initial=np.inf)
@@ -510,7 +513,7 @@ def warn_of_scales(dataset: Dataset) -> None:
         warnings.warn(
             f"data set {dataset.name!r}: expected columns of similar size, got ranges from {ranges[small]:.2g} "
             f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM takes a long time to train on them, "
-            f"and the large ones dominate distances; preparation=standardise, range or robust scales them in each "
+            f"and large ones dominate distances; preparation=standardise, range or robust scales them in each "
             f"fold.",
             stacklevel=2,
         )

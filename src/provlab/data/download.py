@@ -1,8 +1,8 @@
-"""Fetch the files of a source: the only code of the project that uses the network.
+"""Download of the files of a source; no other module of the project uses the network.
 
-A file is taken from the mirror or the data folder, or else downloaded, or else made from others. It is complete in a
-temporary folder before it is renamed into place: an interruption leaves no partial file, and two fetches at once do no
-harm.
+A file is taken from the mirror or the data folder, or otherwise downloaded or made from other
+files. It is completed in a temporary folder and then renamed, so an interruption leaves no partial
+file, and concurrent fetches are safe.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from .identity import dataset_names, is_place, loader
 from .registry import RAW, Source, SourceFile, read_source, source_names
 
 SCRIPTS = Path(__file__).parents[3] / "data_scripts"
-"""In a checkout: rarely needed converters, each in a file of its name."""
+"""Folder of rarely needed converters in a checkout; each is in a file of its name."""
 
 _BLOCK = 1 << 16
 _TIMEOUT = (10.0, 30.0)
-"""Seconds without a connection, and without an answer, after which an attempt fails."""
+"""Timeouts in seconds for the connection and for an answer."""
 
 PATIENCE = 60.0
 SLOWEST = 50_000
-"""A download is cut off after this many seconds, plus one for each of this many bytes of the file."""
+"""Slowest accepted rate in bytes per second; it sets the time limit of a download."""
 
 MAX_UNREACHABLE = 2
-"""Number of unreachable hosts after which no other one is tried: there is no network."""
+"""Number of unreachable hosts after which no other host is tried, because there is no network."""
 
 _log = logging.getLogger(__name__)
 
 
 class FetchError(OSError):
-    """No address of a file delivers it, or it cannot be made."""
+    """No URL delivers a file, or it cannot be made."""
 
 
 class UnreachableError(FetchError):
-    """No host of a file can be reached; `reason` names those that were tried, which many files share."""
+    """No host of a file can be reached; `reason` names the hosts tried, which many files share."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
@@ -68,20 +68,20 @@ class Obtained(NamedTuple):
 def fetch(
     names: Sequence[str], *, keep_raw: bool = False, progress: bool = False, retries: int = 2
 ) -> dict[str, list[Obtained]]:
-    """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be obtained.
+    """Fetch data sets into `$PROVSEL_DATA`, continuing after files that cannot be obtained.
 
-    `keep_raw` keeps the downloads from which other files are made. `progress` shows the progress on standard error.
-    `retries` are attempts after the first, for each address.
+    `keep_raw` keeps downloads from which other files are made. `progress` shows the progress on
+    standard error. `retries` is the number of further attempts for each URL.
 
     Returns
     -------
     dict of str to list of Obtained
-        By name, the result for each file that the loader can read; empty for a data set that needs none.
+        Results for the files that each loader can read, by data set name; empty if it needs no files.
 
     Raises
     ------
     ValueError
-        For an unknown name, or files that only the user can obtain, before anything is fetched.
+        If a name is unknown, or only the user can obtain the files. Nothing is fetched in these cases.
     """
     for name in names:
         if is_place(name, "path"):
@@ -91,7 +91,7 @@ def fetch(
     unreachable: dict[str, str] = {}
     sources = {}
     for name in names:
-        if name in source_names() or name not in dataset_names():  # which is refused
+        if name in source_names() or name not in dataset_names():  # unknown names are refused
             sources[name] = read_source(name)
     obtained: dict[str, list[Obtained]] = {name: [] for name in names}
     for name, source in sources.items():
@@ -100,7 +100,7 @@ def fetch(
 
 
 def usable(obtained: Sequence[Obtained]) -> bool:
-    """Return whether the loader finds everything it needs: the files of one form."""
+    """Return whether the loader finds all files of one form."""
     if not obtained:
         return True
     paths = {item.file.path for item in obtained if item.path is not None}
@@ -114,13 +114,13 @@ class _Fetch:
     def __init__(
         self, source: Source, keep_raw: bool, progress: bool, retries: int, unreachable: dict[str, str]
     ) -> None:
-        from provlab.project.terminal import PlainConsole  # imports rich, which loaders do not need
+        from provlab.project.terminal import PlainConsole  # it imports rich, which loaders do not need
 
         self._source = source
         self._keep_raw = keep_raw
         self._retries = retries
         self._console = PlainConsole(stderr=True, quiet=not progress)
-        self._unreachable = unreachable  # why, by the host; shared by all sources
+        self._unreachable = unreachable  # reasons by host, shared by all sources
 
     def all_files(self) -> list[Obtained]:
         obtained = []
@@ -132,12 +132,13 @@ class _Fetch:
         return obtained
 
     def _obtain(self, file: SourceFile, folder: Path) -> Path:
-        """Return a verified file, either where it already is, or below `folder` after a download or conversion."""
+        """Return a verified file: where it already exists, or in `folder` after a download or conversion."""
         path = find_file(file.path)
         try:
             return locate(file)
         except (MissingDataError, DataIntegrityError):
-            # A mirror is the user's own folder: report what is wrong with it. Our own file can be fetched again.
+            # The mirror belongs to the user, so its faults are reported. Our own file can be
+            # fetched again.
             if path not in (None, data_dir() / file.path):
                 raise
         if path is not None:
@@ -156,7 +157,7 @@ class _Fetch:
         return folder / file.path
 
     def _download(self, file: SourceFile, fresh: Path) -> None:
-        """Download a file from the first address that serves it intact."""
+        """Download a file from the first URL that serves it intact."""
         import pooch  # with requests it takes 0.3 s to import, which loaders do not need
         import requests
 
@@ -192,11 +193,11 @@ class _Fetch:
             )
         raise FetchError(
             f"could not fetch {file.path} of {file.source}: {'; '.join(reasons)}. Nothing was kept. Try again later, "
-            f"look for a new address on {self._source.homepage} , or put the file into the mirror folder"
+            f"look for a new URL on {self._source.homepage} , or put the file into the mirror folder"
         )
 
     def _stream(self, file: SourceFile, url: str, target: Path) -> None:
-        """Write the bytes of an address, with a progress bar, up to the registered size and a time limit."""
+        """Write the content of a URL to a file, up to the registered size and a time limit."""
         import requests
         from rich.progress import Progress
 
@@ -208,7 +209,7 @@ class _Fetch:
             answer = requests.get(url, **options)
         except requests.ConnectionError as error:
             cause = _no_connection(error)
-            if cause:  # another attempt would wait just as long
+            if cause:  # a further attempt would wait as long
                 self._unreachable[_host(url)] = f"{_host(url)}: {cause}"
                 raise FetchError(f"no connection ({cause})") from None
             raise
@@ -222,7 +223,7 @@ class _Fetch:
                     raise FetchError(f"the server sends more than the registered {limit} bytes of {file.path}")
 
     def _make(self, file: SourceFile, fresh: Path) -> None:
-        """Make a file from others by its converter, and verify it."""
+        """Make a file from other files with its converter, and verify it."""
         make = converter(str(file.converter))
         inputs = []
         for name in file.made_from:
@@ -245,7 +246,7 @@ def _host(url: str) -> str:
 
 
 def _no_connection(error: Any) -> str:
-    """Return on one line why a host cannot be reached; "" for a connection that broke."""
+    """Return one line stating why a host cannot be reached; "" if the connection broke."""
     from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProxyError
 
     cause = getattr(error.args[0], "reason", None) if error.args else None
@@ -256,19 +257,19 @@ def _no_connection(error: Any) -> str:
 
 
 def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
-    """Yield the bytes of a server as they arrive.
+    """Yield the bytes of a response as they arrive.
 
     Raises
     ------
     FetchError
-        After this many seconds, even if single bytes still arrive.
+        After the given number of seconds, even if single bytes still arrive.
     requests.ConnectionError
         If the transfer breaks.
     """
     import requests
     from urllib3.exceptions import HTTPError
 
-    read = getattr(answer.raw, "read1", answer.raw.read)  # the second, of urllib3 before 2, waits for a whole block
+    read = getattr(answer.raw, "read1", answer.raw.read)  # `read`, for urllib3 < 2, waits for a full block
     start = time.monotonic()
     n_bytes = 0
     while True:
@@ -288,12 +289,12 @@ def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
 
 
 def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
-    """Return a converter by its name in the registry: one of this module, or of a checkout.
+    """Return a converter by its name in the registry, from this module or a checkout.
 
     Raises
     ------
     FetchError
-        For a converter of a checkout in an installation without one.
+        If the converter needs a checkout and the installation has none.
     """
 
     def convert(sources: Sequence[Path], target: Path) -> None:
@@ -305,15 +306,15 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
     script = SCRIPTS / f"{name}.py"
     if not script.is_file():
         raise FetchError(
-            f"the converter data_scripts/{name}.py is not installed; fetch in a checkout of the repository, which "
-            f"has it, or put the file into the mirror folder"
+            f"the converter data_scripts/{name}.py is not installed; run the fetch in a checkout of the "
+            f"repository, or put the file into the mirror folder"
         )
     function: Callable[[Sequence[Path], Path], None] = runpy.run_path(str(script))[name]
     return function
 
 
 class _TokenUnpickler(pickle.Unpickler):
-    """Unpickles strings and numeric vectors only: it knows three names of NumPy, and imports nothing."""
+    """Unpickler for strings and numeric vectors only; it allows three names of NumPy and imports nothing."""
 
     def find_class(self, module: str, name: str) -> Any:
         of_numpy = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}
@@ -323,10 +324,11 @@ class _TokenUnpickler(pickle.Unpickler):
 
 
 def techtc_tokens(content: bytes) -> bytes:
-    """Return the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
+    """Return the documents of a pickle as an xz-compressed token list, see `loaders.techtc.read_tokens`.
 
-    The pickle, of Python 2, holds two halves, each a pair of documents (lists of strings) and labels (0 or 1). Its
-    author dealt the documents to the halves in turn, so they are taken from both in turn.
+    The pickle, written by Python 2, holds two halves, each a pair of documents (lists of strings)
+    and labels (0 or 1). Documents were assigned to the halves alternately, so they are taken from
+    both alternately.
     """
     halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
     n_documents = sum(len(labels) for _, labels in halves)
@@ -336,12 +338,12 @@ def techtc_tokens(content: bytes) -> bytes:
         label = b"+1" if labels[k // 2] else b"-1"
         half = b"b" if k % 2 else b"a"
         lines.append(b" ".join([label, half, *documents[k // 2]]) + b"\n")
-    # preset 1: an eighth larger than 6 (18 MB all in all), in a sixth of the time
+    # preset 1 takes a sixth of the time of 6, and files are an eighth larger (18 MB in total)
     return lzma.compress(b"".join(lines), preset=1)
 
 
 CONVERTERS: dict[str, Callable[[bytes], bytes]] = {
-    "pack_gz": lambda content: gzip.compress(content, 6, mtime=0),  # without a date
+    "pack_gz": lambda content: gzip.compress(content, 6, mtime=0),  # no timestamp
     "pack_xz": lambda content: lzma.compress(content, preset=6),
     "techtc_tokens": techtc_tokens,
 }

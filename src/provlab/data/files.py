@@ -1,4 +1,4 @@
-"""Files of data sets on this machine: the searched folders, and how the registered file is recognised.
+"""Files of data sets on this machine: the searched folders, and the verification of registered files.
 
 `provsel fetch` writes to the data folder; loaders only read. The mirror folder is searched first and never written to.
 """
@@ -26,11 +26,11 @@ DATA_VARIABLE = "PROVSEL_DATA"
 
 ROW_BYTES = 64
 COLUMN_BYTES = 256
-"""Memory for loading a user's table beside the numbers: labels as Python objects, and names with their suffixes."""
+"""Memory per column of a user's table in addition to the numbers, for labels and names."""
 
 
 class MissingDataError(FileNotFoundError):
-    """A file that a data set needs is in none of the searched folders; `dataset` names what to fetch, if known."""
+    """A required file is in none of the searched folders; `dataset` names the data set to fetch, if known."""
 
     def __init__(self, message: str, dataset: str = "") -> None:
         super().__init__(message)
@@ -38,16 +38,16 @@ class MissingDataError(FileNotFoundError):
 
 
 class DataIntegrityError(ValueError):
-    """A file exists, but is not the registered one: another hash or another size."""
+    """A file exists but is not the registered one, because its hash or size differs."""
 
 
 class TableError(ValueError):
-    """A user's table cannot be read, or not with certainty: the message does not include the name of the file."""
+    """A user's table cannot be read unambiguously. The message does not include the file name."""
 
 
 @dataclass(frozen=True)
 class ArchivedFile:
-    """A file in a user's zip archive, which is not unpacked to the disk; `size` is the size of its content."""
+    """A file in a user's zip archive, which is not unpacked to disk; `size` is its uncompressed size."""
 
     archive: Path
     name: str
@@ -59,7 +59,7 @@ class ArchivedFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content: equal to that of the unpacked file."""
+        """SHA-256 of the content, equal to that of the unpacked file."""
         return _archived_sha256(self)
 
     def read_bytes(self) -> bytes:
@@ -68,13 +68,13 @@ class ArchivedFile:
         Raises
         ------
         ValueError
-            For a damaged archive.
+            If the archive is damaged.
         """
-        from provsel.streams.sources import DAMAGED  # the streams import what a plan does not need
+        from provsel.streams.sources import DAMAGED  # a plan does not need its imports
 
         try:
             with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as content:
-                return content.read(self.size)  # no more than it claims, whatever is compressed
+                return content.read(self.size)  # at most the declared size
         except DAMAGED as error:
             raise _damaged(self, error) from error
 
@@ -91,7 +91,7 @@ def data_dir() -> Path:
 
 
 def describe_roots() -> str:
-    """Return the searched folders in words, for error messages."""
+    """Return a description of the searched folders for error messages."""
     mirror = mirror_dir()
     if mirror is None:
         first = f"${MIRROR_VARIABLE} (not set)"
@@ -103,7 +103,7 @@ def describe_roots() -> str:
 
 
 def find_file(path: str) -> Path | None:
-    """Return the first file with this relative path, in the mirror or the data folder, whatever its content."""
+    """Return the first file with this relative path in the mirror or the data folder, without verifying it."""
     for root in (mirror_dir(), data_dir()):
         if root is not None and (root / path).is_file():
             return root / path
@@ -111,7 +111,7 @@ def find_file(path: str) -> Path | None:
 
 
 def locate(file: SourceFile) -> Path:
-    """Return the verified path of a registered file: in the mirror if it is there, otherwise in the data folder.
+    """Return the verified path of a registered file, in the mirror or otherwise in the data folder.
 
     Raises
     ------
@@ -137,9 +137,9 @@ def locate(file: SourceFile) -> Path:
 
 
 def difference(file: SourceFile, path: Path) -> str:
-    """Return the expected and the actual properties of a file, in words; "" for the registered file.
+    """Return a description of expected and actual properties of a file; "" if it is the registered file.
 
-    Its size and SHA-256 decide, or the content of a compressed file.
+    The size and the SHA-256 are compared, or the content of a compressed file.
     """
     size = path.stat().st_size
     expected = f"{file.size} bytes"
@@ -152,7 +152,7 @@ def difference(file: SourceFile, path: Path) -> str:
     if file.content_sha256 is not None:
         try:
             content = file_sha256(path, file.format)
-        except Exception as error:  # damaged, or another file: each library raises its own errors
+        except Exception as error:  # a damaged or different file: each library raises its own errors
             content = f"that cannot be read ({error!s:.300})"
         if content == file.content_sha256:
             return ""
@@ -164,22 +164,23 @@ def difference(file: SourceFile, path: Path) -> str:
 def file_sha256(path: Path, packed: str = "") -> str:
     """Return the SHA-256 of a file, or of the content of a compressed one.
 
-    Other versions of zlib and liblzma compress the same content to other bytes, and GitHub may compress a commit again
-    at any time: the hash of the compressed file differs, the hash of its content does not. A process hashes a file
-    once, as long as the file system reports it as unchanged.
+    Versions of zlib and liblzma compress the same content to different bytes, and GitHub may
+    recompress a commit at any time. The hash of the compressed file then changes, but not that of
+    its content. A process hashes a file only once while the file system reports it as unchanged.
 
     Parameters
     ----------
     path : Path
     packed : {"", "gz", "xz", "npz", "tar.gz", "tar.xz"}, default=""
-        "gz", "xz": the hash of the uncompressed stream. The archives: the hash over all files in them, sorted by name,
-        of the name, a zero byte, and the 32 bytes of the file's SHA-256. A folder that contains all of them is not part
-        of their names: GitHub names it after the commit.
+        "gz" and "xz" mean the hash of the uncompressed stream. For archives, the hash is over all
+        files sorted by name: the name, a zero byte, and the 32 bytes of the file's SHA-256. A top
+        folder that contains all files is not part of their names, because GitHub names it after the
+        commit.
 
     Raises
     ------
     Exception
-        For a damaged file, any error of its library.
+        Any error of the library if the file is damaged.
     """
     return _hashed(path.absolute(), packed, file_state(path))
 
@@ -198,18 +199,18 @@ def _hashed(path: Path, packed: str, state: object) -> str:
     if not top.endswith("/"):
         top = ""
     digest = hashlib.sha256()
-    for name in sorted(hashes):  # one prefix less changes no order
+    for name in sorted(hashes):  # removing a common prefix keeps the order
         digest.update(name.removeprefix(top).encode("utf-8", "surrogateescape") + b"\0" + hashes[name])
     return digest.hexdigest()
 
 
 def archived_files(archive: Path) -> Sequence[ArchivedFile]:
-    """Return the files of a user's zip archive, listed once while it is unchanged.
+    """Return the files of a user's zip archive; the list is cached while the archive is unchanged.
 
     Raises
     ------
     ValueError
-        For a damaged archive.
+        If the archive is damaged.
     """
     return _archived(archive.absolute(), file_state(archive))
 
@@ -238,7 +239,7 @@ def _damaged(file: object, error: Exception) -> ValueError:
 
 
 def _members(path: Path, kind: str) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield name and content of the files of a zip archive ("npz"), or of a tar archive, one after the other."""
+    """Yield the name and content of each file in a zip ("npz") or tar archive."""
     if kind == "npz":
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():

@@ -1,27 +1,28 @@
-"""The identity of a data set, known without loading it: the same text on every processor, whatever its data do there.
+"""Identities of data sets, which are known without loading and are the same on every processor.
 
-A loader is a module of `loaders/`, or stands for a source with a section `mat`. It has `load`, `VERSION`, and
-optionally:
+A loader is a module of `loaders/`, or is made for a source with a section `mat`. It has `load`,
+`VERSION`, and optionally the other members:
 
-- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. For a data set with a source it is
-  `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
-- `VERSION` is raised when the same files and parameters give other data; trials stored under the old one no longer
-  count.
-- `version(**parameters)` returns it, raised only for files that gave other data before.
-- `entry(**parameters)` returns the entry on a data set in a file beside the loader, if that decides what is read.
-- `CHOICES` names parameters that have a few values, with these values; `AT_LEAST` names whole numbers, with the
-  smallest, and `AT_MOST` those that are at most another one.
-- `checked(**parameters)` refuses invalid ones, and returns them in one spelling for all that give equal data.
-- `settled(**parameters)` returns them with "auto" replaced by the form of the files on this machine.
-- `files(**parameters)` returns the registered paths of the files that `load` reads, or the places of unregistered
-  files; by default all files of its source.
-- `members()` of a collection are the parts that `set: all` means, by default the choices of its parameter `set`.
-- `LATER` names parameters that keys leave out at their defaults, since they were added later.
+- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. For a data set with a
+  source it is `load(paths, digest, *, ...)`, with the verified files and one SHA-256 for all of
+  them, which is stated in `Dataset.source`.
+- `VERSION` is increased when the same files and parameters give other data; trials stored under the
+  old version no longer count.
+- `version(**parameters)` returns the version, increased only for files that gave other data before.
+- `entry(**parameters)` returns the entry of a data set in a file beside the loader, if it determines what is read.
+- `CHOICES` maps parameters to their allowed values. `AT_LEAST` maps integer parameters to their
+  minimum, and `AT_MOST` maps them to a parameter that they must not exceed.
+- `checked(**parameters)` rejects invalid parameters, and returns them in one spelling for all that give equal data.
+- `settled(**parameters)` returns the parameters with "auto" replaced by the form of the files on this machine.
+- `files(**parameters)` returns the registered paths of the files that `load` reads, or the paths of
+  unregistered files; by default all files of its source.
+- `members()` returns the members of a collection that `set: all` means; by default the choices of its parameter `set`.
+- `LATER` names parameters that were added later, so keys leave them out at their defaults.
 - `LICENCE` is the licence of data that are not generated and have no registered source.
-- `OBTAIN` says, in the imperative, how a user obtains data that cannot be fetched.
+- `OBTAIN` states in the imperative how a user obtains data that cannot be fetched.
 
-The loaders in `OF_USERS` read the user's own files. Their parameter `path` says where the files are; it is their
-`Dataset.source`, and the argument of their `members`.
+The loaders in `OF_USERS` read the user's own files. Their parameter `path` is the location of the
+files, the `Dataset.source`, and the argument of `members`.
 """
 
 import importlib
@@ -44,13 +45,13 @@ from .files import ArchivedFile, file_sha256, find_file
 from .registry import SourceFile, mat_loader, read_source, source_names
 
 FileOfData = SourceFile | Path | ArchivedFile
-"""A file that a loader reads: a registered one, or one of the user's own."""
+"""A file that a loader reads: a registered file or the user's own."""
 
 OF_USERS = ("file", "techtc300")
 
 
 def dataset_names() -> list[str]:
-    """Return the names of the data sets that `load_dataset` knows, sorted: without those in users' files."""
+    """Return the sorted names of the data sets that `load_dataset` knows, except those in users' files."""
     return [name for name in _names() if name not in OF_USERS]
 
 
@@ -60,7 +61,7 @@ def loader(name: str) -> Any:
     Raises
     ------
     ValueError
-        For an unknown name: it is looked up first, so that a config cannot import anything else.
+        If the name is unknown. It is looked up first, so that a config cannot import anything else.
     """
     if name not in _names():
         raise ValueError(f"unknown data set {name!r:.80}; known data sets are {', '.join(_names())}")
@@ -68,14 +69,14 @@ def loader(name: str) -> Any:
 
 
 def is_place(name: str, parameter: str) -> bool:
-    """Return whether a loader's parameter says where data are, not what they are: keys and identities leave it out."""
+    """Return whether a loader parameter is only a location, which keys and identities leave out."""
     return name in OF_USERS and parameter == "path"
 
 
 def dataset_members(name: str, path: str = "") -> list[str]:
-    """Return the members of a collection that `set: all` means, sorted; [] if `name` is a single data set.
+    """Return the sorted members of a collection that `set: all` means; [] for a single data set.
 
-    They are the same on every machine, whatever is downloaded; for a user's own archive, at `path`, they are its sets.
+    They do not depend on what is downloaded. For a user's own archive at `path`, they are its sets.
     """
     module = loader(name)
     if not hasattr(module, "members"):
@@ -85,25 +86,24 @@ def dataset_members(name: str, path: str = "") -> list[str]:
 
 
 def dataset_identity(name: str, /, **params: Any) -> str:
-    """Return the identity of a data set: SHA-256 of its loader, the loader's version, parameters, and files.
+    """Return the identity of a data set, the SHA-256 of its loader, loader version, parameters and files.
 
-    Nothing is loaded, and no part of it was computed in floating point. Parameters are those of `load_dataset`, with
-    the loader's defaults. The registry knows the SHA-256 of registered files, so these may be missing; other files are
-    hashed.
+    Nothing is loaded, and the identity involves no floating-point computation. Parameters are those
+    of `load_dataset`, with the loader's defaults. The registry knows the SHA-256 of registered
+    files, so these may be missing; other files are hashed.
 
     Raises
     ------
     ValueError
-        For an unknown name, an unknown parameter or an invalid value.
-    MissingDataError
-        If a needed file is unknown to the registry and in none of the searched folders.
+        If a name or parameter is unknown, or a value is invalid. MissingDataError If a required
+        file is neither in the registry nor in a searched folder.
     """
     preparation, loader_params = separated(name, params)
     return identity_from(name, checked_parameters(name, loader_params), preparation)
 
 
 def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING) -> str:
-    """Return the identity of a loader's data with all its parameters, checked, and of the operations on them."""
+    """Return the identity of a loader's data, from all checked parameters and the operations on the data."""
     module = loader(name)
     version = module.version(**parameters) if hasattr(module, "version") else module.VERSION
     stated = {}
@@ -111,7 +111,7 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
         if not is_place(name, key):
             stated[key] = value.item() if isinstance(value, np.generic) else value
     stated["unit_rows"] = preparation["unit_rows"]
-    # later parameters are named if they are not at their default
+    # later parameters are included if they are not at their defaults
     stated |= {key: value for key, value in preparation.items() if value != NOTHING[key]}
     files = digests_of(files_of(name, parameters))
     parts = {"loader": name, "version": version, "parameters": stated, "files": files}
@@ -128,14 +128,14 @@ def missing_files(name: str, /, **params: Any) -> list[str]:
 
 
 def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
-    """Return parameters of a data set as in keys of trials: the same for all spellings of equal data.
+    """Return parameters of a data set as used in the keys of trials: equal for all spellings of equal data.
 
     Defaults are written out, except those of parameters added after the first keys.
 
     Raises
     ------
     ValueError
-        For an unknown name, an unknown parameter or an invalid value.
+        If a name or parameter is unknown, or a value is invalid.
     """
     preparation, loader_params = separated(name, params)
     spelled = {**_spelled(name, loader_params), **preparation}
@@ -155,7 +155,7 @@ def checked_parameters(name: str, loader_params: Mapping[str, Any]) -> dict[str,
 
 
 def _spelled(name: str, loader_params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a loader's own parameters, checked, completed, and in one spelling, such as 1.0 for 1."""
+    """Return a loader's own parameters, checked, completed and in one spelling, such as 1.0 for 1."""
     module = loader(name)
     defaults = _defaults(name)
     unknown = sorted(loader_params.keys() - defaults.keys())
@@ -180,7 +180,7 @@ def _spelled(name: str, loader_params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
-    """Return the result of the loader's `files`, or everything that its source publishes."""
+    """Return the result of the loader's `files`, or all published files of its source."""
     module = loader(name)
     if not hasattr(module, "files"):
         return [*read_source(name).published()] if name in source_names() else []
@@ -207,7 +207,7 @@ def _loader(name: str) -> Any:
         source = read_source(name)
         if source.mat is not None:
             return mat_loader(name, **source.mat)
-    return importlib.import_module(f"{loaders.__name__}.{name}")  # needed thousands of times while planning
+    return importlib.import_module(f"{loaders.__name__}.{name}")  # called thousands of times while planning
 
 
 @cache
@@ -222,7 +222,7 @@ def dataset_parameters(name: str) -> list[str]:
     Raises
     ------
     ValueError
-        For an unknown name.
+        If the name is unknown.
     """
     return [*_defaults(name), *NOTHING]
 

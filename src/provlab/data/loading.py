@@ -1,7 +1,7 @@
-"""Load a data set by its name; parsed data are kept as an uncompressed npz file without pickles.
+"""Loading of data sets by name, with parsed data cached as uncompressed npz files without pickles.
 
-The cache is a shortcut: it saves 170 of 172 seconds for CIFAR-10, whose images are decoded, and most of the time of all
-others (docs/decisions/data.md). If anything is wrong with it, the source files decide.
+The cache saves 170 of 172 seconds for CIFAR-10, whose images are decoded, and most of the time for
+other data sets (docs/decisions/data.md). If a cache file is damaged, the source files are read.
 """
 
 from __future__ import annotations
@@ -46,34 +46,34 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     name : str
         One of `dataset_names()`.
     unit_rows : bool, default=False
-        Scale every row to length 1; rows of zeros stay. In a config: `+dataset.unit_rows=true`.
+        Scale every row to length 1; zero rows are unchanged. In a config: `+dataset.unit_rows=true`.
     shuffle_columns : int, default=None
         Seed that shuffles the order of the features; None keeps the order of the files. In a config:
         `+dataset.shuffle_columns=0`.
     sample_rows, sample_classes : int, default=None
-        Only this many rows, with the same share of each class, and only this many classes, those with the most rows;
-        None is all. In a config: `+dataset.sample_rows=500`.
+        Numbers of rows, drawn with the same share of each class, and of classes, the largest ones;
+        None means all. In a config: `+dataset.sample_rows=500`.
     sample_seed : int, default=0
         Seed of the draw of rows.
     min_class_size : int, default=None
-        Classes with fewer rows are left out, with a warning; None keeps all. In a config:
+        Leave out classes with fewer rows, with a warning; None keeps all. In a config:
         `+dataset.min_class_size=10`.
     distinct_rows : bool, default=False
         Leave out rows that equal an earlier one in all columns and the target, before rows are drawn. In a config:
         `+dataset.distinct_rows=true`.
     permute_labels : int, default=None
-        Seed by which the target is permuted among the drawn rows: a control, as nothing can be learned then. None
-        leaves it. In a config: `+dataset.permute_labels=1`.
+        Seed for permuting the target among the drawn rows, as a control, because nothing can be
+        learned then. None keeps the target. In a config: `+dataset.permute_labels=1`.
     noise_columns : {"permuted", "corrupted", "products"}, default=None
-        As many further columns as there are, without information beyond them: a control, see
+        Add as many columns as there are, without further information, as a control, see
         `provlab.data.controls.with_noise_columns`.
     simulated_relevant : int, default=None
-        This many columns, which then come first, determine a simulated target: a control, see
-        `provlab.data.controls.with_simulated_target`.
+        Number of columns that determine a simulated target, and are moved to the front, as a
+        control, see `provlab.data.controls.with_simulated_target`.
     control_seed : int, default=0
         Seed of noise columns and simulated targets.
     **params
-        Keyword parameters of the loader, see the docstring of `provlab.data.loaders.<name>.load`.
+        Parameters of the loader, see the docstring of `provlab.data.loaders.<name>.load`.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     Raises
     ------
     ValueError
-        For an unknown name, an unknown parameter, an invalid value, or a damaged file.
+        If a name or parameter is unknown, a value is invalid, or a file is damaged.
     MissingDataError
         If a file is in none of the searched folders.
 
@@ -99,7 +99,8 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         dataset = _parsed(name, parameters, sample)
     else:
         dataset = sampled(loader(name).load(**parameters), **sample)
-    # neither lets rows affect each other: steps that do, such as scaling columns, are fitted in each fold
+    # in neither step do rows affect each other; steps such as scaling columns are fitted in each
+    # fold
     if preparation["unit_rows"]:
         dataset = with_unit_rows(dataset)
     dataset = controlled(dataset, **{key: preparation[key] for key in CONTROLS})
@@ -109,19 +110,19 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
 
 
 def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any]) -> Dataset:
-    """Return the data set that a loader builds from its verified files, from the cache if its entry is intact."""
+    """Return the data set built by a loader from verified files, or the cached one if it is intact."""
     files = files_of(name, parameters)
     paths = [*map(_path_of, files)]
     digests = digests_of(files)
-    # the name is for people who look into the folder
+    # the name is for people who browse the folder
     identity = identity_from(name, parameters, {**NOTHING, **sample})
     cached = data_dir() / "cache" / f"{name}-{_FORMAT}-{identity[:40]}.npz"
     try:
         return _read(cached)
     except FileNotFoundError:
         pass
-    except Exception as error:  # any error of a damaged file
-        _log.warning("cache file %s is damaged (%s): it is built again", cached, error)
+    except Exception as error:  # damaged files raise any error
+        _log.warning("cache file %s is damaged (%s): rebuilding it", cached, error)
     if sample != SAMPLE:
         dataset = sampled(_parsed(name, parameters, SAMPLE), **sample)
     else:
@@ -143,7 +144,8 @@ def _write(path: Path, dataset: Dataset) -> None:
     for name in _VECTORS:
         if getattr(dataset, name) is not None:
             parts[name] = getattr(dataset, name)
-    # Names as one text: an array would take the longest word's width for each, and a TechTC "word" has 3757 letters.
+    # Names are stored as one string, because an array would use the width of the longest word for
+    # each, and a TechTC "word" has 3757 letters.
     meta: dict[str, Any] = {"name": dataset.name, "source": dataset.source, "content": dataset.content}
     meta["feature_names"] = dataset.feature_names.tolist()
     meta["categories"] = {column: texts.tolist() for column, texts in dataset.categories.items()}
@@ -154,7 +156,7 @@ def _write(path: Path, dataset: Dataset) -> None:
 
 
 def _read(path: Path) -> Dataset:
-    """Read an entry and compare its content with the digest that was taken when it was built."""
+    """Read a cached data set and compare its content with the recorded digest."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
         meta = json.loads(parts["meta"].tobytes())
         names = np.array(meta["feature_names"], dtype=object)
@@ -164,7 +166,7 @@ def _read(path: Path) -> Dataset:
             X = parts["dense"]
         else:
             X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), (y.size, names.size))
-    # entries that were written before these existed have none of them
+    # files written before these existed lack them
     categories = {column: np.array(texts, dtype=object) for column, texts in meta.get("categories", {}).items()}
     stated = meta.get("class_names")
     class_names = None if stated is None else np.array(stated, dtype=object)

@@ -1,4 +1,4 @@
-"""R data files, read as a stream.
+"""Reader of R data files as a stream.
 
 The format is that written by R's `save`, RDX2 or RDX3 in XDR (R Internals, "Serialization Formats"), compressed with
 gzip, bzip2 or xz. Only the types in the registered files are supported: vectors, lists and wrappers of a vector.
@@ -26,15 +26,15 @@ _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7":
 """Decompressors by the first two bytes of a compressed file."""
 
 MISSING_INTEGER = -(2**31)
-"""R's missing value among integers and bools."""
+"""R's missing value for integers and booleans."""
 
 
 @dataclass(frozen=True)
 class RVector:
-    """A vector or list of R, with attributes such as names, levels and class; `vector[name]` is an entry.
+    """An R vector or list, with attributes such as names, levels and class; `vector[name]` is an entry.
 
-    `values` are int32 for integers and bools, float64 for doubles, lists of str for texts, with None for a missing one,
-    and lists of objects for lists.
+    `values` is int32 for integers and booleans, float64 for doubles, a list of str for strings,
+    with None for missing ones, and a list of objects for lists.
     """
 
     values: Any
@@ -45,9 +45,9 @@ class RVector:
 
 
 def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray) -> dict[str, Any]:
-    """Return the objects of an R data file by name: RVector, list (of pairs) or None.
+    """Return the objects of an R data file by name, each an RVector, a list of pairs or None.
 
-    `doubles` is called with each vector of doubles, shape (n,), as it is read; its result replaces the vector.
+    `doubles` is called with each vector of doubles, shape (n,), when it is read, and its result replaces the vector.
     """
     with path.open("rb") as packed:
         opener = _OPENERS[packed.read(2)]
@@ -64,7 +64,7 @@ class _Reader:
 
     def objects(self) -> dict[str, Any]:
         form = self._stream.read(5)
-        self._stream.read(14)  # the format, and versions of both and of R
+        self._stream.read(14)  # the format, its version, and versions of R
         if form == b"RDX3\n":
             self._stream.read(self._integer())  # the name of the encoding
         return dict(self._item())
@@ -103,6 +103,6 @@ class _Reader:
             values: Any = self._doubles(self._numbers("f8"))
         elif kind in (_INTEGERS, _TRUTHS):
             values = self._numbers("i4")
-        else:  # texts or a list
+        else:  # strings or a list
             values = [self._item() for _ in range(self._integer())]
         return RVector(values, dict(self._item()) if flags & _HAS_ATTRIBUTES else {})

@@ -1,6 +1,6 @@
-"""The registry of sources: one YAML file per data set says which files it needs and how to verify them.
+"""The registry of sources: one YAML file per data set states the files it needs and how to verify them.
 
-A data set that is one MATLAB file, with a matrix of samples and a vector of labels, needs no further module.
+A data set in one MATLAB file, with a matrix of samples and a vector of labels, needs no loader module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .dataset import Dataset, make_dataset
 SOURCES = Path(__file__).parent / "sources"
 
 RAW = "raw/"
-"""Folder of the files that only converters read."""
+"""Folder of files that only converters read."""
 
 
 @dataclass(frozen=True)
@@ -30,28 +30,28 @@ class SourceFile:
     """One file of a source, as described in its YAML file."""
 
     path: str  # relative POSIX path in the mirror and in the data folder
-    format: str  # in a word: "xz", "npz", "mat", ...
+    format: str  # one word: "xz", "npz", "mat", ...
     sha256: str
-    urls: Sequence[str] = ()  # tried in order; empty for a file that is made
-    # of what a packed file holds, where liblzma and zlib pack the same content to other bytes in other versions
+    urls: Sequence[str] = ()  # tried in order; empty for a file that is made from others
+    # hash of the content, for compressed files whose bytes depend on the version of liblzma or zlib
     content_sha256: str | None = None
     size: int | None = None  # in bytes
-    max_size: int | None = None  # largest download, in place of `size`
-    made_from: Sequence[str] = ()  # paths of the files of this source that `converter` makes it from
+    max_size: int | None = None  # largest download, instead of `size`
+    made_from: Sequence[str] = ()  # paths of the files of this source that `converter` reads
     converter: str | None = None  # see `provlab.data.download.converter`
-    # where files stand in for each other: the forms that need this one; None: all do, empty: only an option of a loader
+    # forms of the data that need this file; None: all forms, empty: only an option of a loader
     forms: Sequence[str] | None = None
-    source: str = ""  # its name, for messages
+    source: str = ""  # name of the source, for messages
 
     @property
     def digest(self) -> str:
-        """SHA-256 that identifies the content on every machine: of the uncompressed content if that is registered."""
+        """SHA-256 that identifies the file on every machine, of the uncompressed content if that is registered."""
         return self.content_sha256 or self.sha256
 
 
 @dataclass(frozen=True)
 class Source:
-    """A data set's entry in the registry: citation, licence and files; `mat` are arguments of `mat_loader`, if any."""
+    """Registry entry of a data set: citation, licence and files; `mat` holds arguments of `mat_loader`."""
 
     name: str
     title: str
@@ -66,12 +66,12 @@ class Source:
         return next(file for file in self.files if file.path == path)
 
     def published(self) -> list[SourceFile]:
-        """Return the files that a loader can read: all but those that only serve to make others."""
+        """Return the files that a loader can read: all files except those used only to make others."""
         return [file for file in self.files if not file.path.startswith(RAW)]
 
     @property
     def forms(self) -> dict[str, list[SourceFile]]:
-        """Files by form, in the order of registration; those of any one form suffice."""
+        """Files by form, in the order of registration; the files of one form suffice."""
         files = self.published()
         names = [name for file in files for name in file.forms or ()] or [""]
         by_form: dict[str, list[SourceFile]] = {}
@@ -92,7 +92,7 @@ def read_source(name: str) -> Source:
     Raises
     ------
     ValueError
-        For an unknown name. The requirements on an entry are tested for all of them.
+        If the name is unknown. Tests check the requirements on all entries.
     """
     names = source_names()
     if name not in names:
@@ -114,13 +114,13 @@ def mat_loader(
     variables: Sequence[str] = ("X", "Y"),
     columns_are_samples: bool = False,
 ) -> SimpleNamespace:
-    """Return the loader of a data set described by the section `mat` of its source: the equivalent of a module.
+    """Return the loader of a data set described by the section `mat` of its source, like a loader module.
 
-    With two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features are named "1",
-    "2",
-    ... . `holds` and `about` describe the content of the file, after "Load", and the meaning of labels and features;
-    `citation` is for `Dataset.source`; `variables` are the matrix, with one sample per row unless
-    `columns_are_samples`, and the labels. `version` is raised when the same file gives other data.
+    Of two labels, the smaller becomes -1 and the larger +1; more labels are kept. The features are
+    named "1", "2", ... . `holds` and `about` describe the content of the file, after "Load", and
+    the meaning of labels and features. `citation` is used in `Dataset.source`. `variables` names
+    the matrix, with one sample per row unless `columns_are_samples`, and the labels. `version` is
+    increased when the same file gives other data.
     """
 
     def load(paths: list[Path], digest: str) -> Dataset:

@@ -1,1 +1,1 @@
-"""The current project: its folders, its papers, its trusted modules, and the documents that all rooms read."""
+"""The current project: its folders, papers and trusted modules, and the documents that all packages read."""

@@ -1,4 +1,4 @@
-"""From configs to components: classes of provsel, of scikit-learn, of trusted modules, and nothing else."""
+"""Components from configs: only classes of provsel, of scikit-learn and of trusted modules."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
 
 REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
-"""Packages of provsel's classes. They and scikit-learn are imported only when a class is needed: readers of a store
-need none, and would wait for them longer than for everything else.
+"""Packages of provsel's classes. They and scikit-learn are imported only when a class is needed, because readers of a
+store need none and would spend most of their time on these imports.
 """
 
 NAMEABLE = {
@@ -35,20 +35,19 @@ NAMEABLE = {
     "measure": ("provsel.certificates",),
     "preparation": ("provlab.preparation",),
 }
-"""Our packages whose public classes a config may name, by their names in keys; nothing else of ours is imported because
-of a config.
+"""Our packages whose public classes a config may name, by their names in keys. A config imports no other package of
+ours.
 """
 
 KEYED_BY_CLASS = (*REGISTRIES.values(), "provlab.preparation")
-"""Packages whose classes appear in keys without the package: part of the contract of keys, under the names of that
-time.
+"""Packages whose classes appear in keys without the package, under the names of that time; keys depend on this list.
 """
 
 KEY_NAMES = {present: former for former, present in FORMER_MODULES.items()}
-"""Packages as they appear in keys, by their present names."""
+"""Names of packages in keys, by their current names."""
 
 UNSET = "???"
-"""Placeholder for a class that `selector=any` needs."""
+"""Placeholder for the class that `selector=any` needs."""
 
 METHODS = {
     "selector": "transform",
@@ -57,20 +56,20 @@ METHODS = {
     "preparation": "transform",
     "splitter": "split",
 }
-"""Requirements on a class from elsewhere."""
+"""Requirements on foreign classes."""
 
 LISTED = dict.fromkeys(("model", "selector", "preparation", "component"), "estimator")
-"""Name of each kind in the list of scikit-learn's names, if that differs."""
+"""Name of each kind in the list of scikit-learn names, if it differs."""
 
 PLACES = {"splitter": "protocol.cv", "scorer": "protocol.scoring"}
-"""Place in a config of a kind that is not a group of its own."""
+"""Setting of each kind that is not a group of a config."""
 
 WITHOUT_BASE = ("splitter", "kernel", "scorer")
 """Kinds without a public base class in scikit-learn."""
 
 
 def base_of(kind: str) -> type:
-    """Return the base class that components of other modules must have, so that nothing else is ever called."""
+    """Return the required base class of components from other modules; no other class is ever called."""
     from sklearn.base import BaseEstimator
 
     if kind in WITHOUT_BASE:
@@ -80,7 +79,7 @@ def base_of(kind: str) -> type:
 
 @cache  # plans call this tens of thousands of times
 def registered(kind: str, package: str = "") -> dict[str, type]:
-    """Return the public classes of a kind in one of our own packages by name; without a package, of its registry."""
+    """Return the public classes of a kind by name, in one of our packages, by default its registry."""
     from sklearn.base import TransformerMixin
 
     registry = importlib.import_module(package or REGISTRIES[kind])
@@ -94,19 +93,20 @@ def registered(kind: str, package: str = "") -> dict[str, type]:
 
 
 def component_class(kind: str, config: Mapping[str, Any]) -> type:
-    """Return the class that `config["_target_"]` names.
+    """Return the class named by `config["_target_"]`.
 
     Parameters
     ----------
     kind : {"selector", "model", "measure", "preparation", "splitter", "kernel", "scorer"}
     config : mapping
-        `_target_: provsel.<kind>s.<Class>`, of a measure `provsel.certificates.<Class>`, a public name of scikit-learn,
-        see `provlab.project.scikit_learn`, or a class of a module that the project trusts, and its arguments.
+        `_target_` and arguments. `_target_` is provsel.<kind>s.<Class>,
+        provsel.certificates.<Class> for a measure, a public scikit-learn name, see
+        `provlab.project.scikit_learn`, or a class of a module that the project trusts.
 
     Raises
     ------
     ValueError
-        For anything else: a config cannot run other code, and nothing else is imported.
+        If the name is any other. A config cannot run other code, and nothing else is imported.
     """
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
@@ -131,14 +131,14 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
 
 
 def _own_classes(kind: str, package: str) -> dict[str, type]:
-    """Return the classes of a package that a config may name for a kind; none of any other package."""
+    """Return the classes of a package that a config may name for a kind; none for other packages."""
     if KEY_NAMES.get(package, package) not in NAMEABLE.get(kind, ()):
         return {}
     return registered(kind, package)
 
 
 def _advice(kind: str, target: str) -> str:
-    """Return how to trust the module of a refused class, or which class of provsel was probably meant."""
+    """Return advice on how to trust the module of a refused class, or on the class that was probably meant."""
     module = target.split(".")[0]
     if "." not in target:
         return f"name a class with its module, such as {kind}._target_=my_study.MyClass"
@@ -155,22 +155,22 @@ def _advice(kind: str, target: str) -> str:
     place = f"add {module!r} to trust in {FILE}"
     if current_project().papers is None:
         place = f"write trust = [{module!r}] into a new file {FILE}"
-    return f"{place} if you would run its code"
+    return f"{place} if you trust its code"
 
 
 def is_own(config: Mapping[str, Any]) -> bool:
-    """Return whether a config names one of our classes that leave their input unchanged."""
+    """Return whether a config names one of our classes, which leave their input unchanged."""
     return _key_package(config)[0] in KEYED_BY_CLASS
 
 
 def _key_package(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the package, as in keys, and the name of the class that a config names."""
+    """Return the package, as in keys, and the name of the class in a config."""
     package, _, name = str(config.get("_target_")).rpartition(".")
     return KEY_NAMES.get(package, package), name
 
 
 def foreign_names(config: Any) -> list[str]:
-    """Return the names of the classes and functions in a config that are not provsel's, at any depth."""
+    """Return the names of foreign classes and functions in a config, at any depth."""
     names: list[str] = []
     if isinstance(config, Mapping):
         if is_component(config) and not is_own(config):
@@ -183,7 +183,7 @@ def foreign_names(config: Any) -> list[str]:
 
 
 def _inner_values(value: Any) -> Collection[Any]:
-    """Return the values of a mapping, or the items of a list; nothing for a plain value."""
+    """Return the values of a mapping or the items of a list; empty for a plain value."""
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, list | tuple) else ()
@@ -197,7 +197,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
         arguments = _spelled_as_scikit_learn(kind, config["_target_"], arguments)
     accepted = _parameters(kind, cls)
     unknown = sorted(set(arguments) - set(accepted))
-    if unknown and kind != "scorer":  # make_scorer hands other arguments to its function
+    if unknown and kind != "scorer":  # make_scorer passes other arguments to its function
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
             f"got {', '.join(unknown):.200}{did_you_mean(unknown[0], accepted) or '; correct the name or remove it.'}"
@@ -211,7 +211,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _spelled_as_scikit_learn(kind: str, target: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of a listed class with a score function for its name, and `k` for `n_features_to_select`."""
+    """Return arguments of a listed class with score functions for names, and `k` for `n_features_to_select`."""
     spelled = dict(arguments)
     score_func = spelled.get("score_func")
     if isinstance(score_func, str):
@@ -228,7 +228,7 @@ def _spelled_as_scikit_learn(kind: str, target: str, arguments: Mapping[str, Any
 
 
 def _memories(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield arguments with the name of scikit-learn's caches, at any depth, since grids set nested arguments."""
+    """Yield arguments named like scikit-learn's caches, at any depth, because grids set nested arguments."""
     if isinstance(value, Mapping):
         for name, setting in value.items():
             if str(name).rpartition("__")[2] == "memory" and setting not in (None, [None]):
@@ -238,9 +238,9 @@ def _memories(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def build(kind: str, config: Mapping[str, Any]) -> Any:
-    """Return an unfitted component from its config, including the components that are its arguments.
+    """Return an unfitted component built from its config, including nested components.
 
-    For a measure, it is the function of a trial, with its settings.
+    For a measure, the result is its function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
     build_inner = partial(_build_inner, kind)
@@ -258,7 +258,7 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
 
 
 def _with_tuples(cls: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with lists turned into tuples if the default is one, because scikit-learn checks the type."""
+    """Return arguments with lists as tuples if the default is a tuple, because scikit-learn checks types."""
     parameters = inspect.signature(cls).parameters
     typed = dict(arguments)
     for name, value in arguments.items():
@@ -279,14 +279,14 @@ def _build_inner(kind: str, value: Mapping[str, Any]) -> Any:
 
 
 def function_of(kind: str, config: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return the function that a config names: one passed by this program, or a score function of scikit-learn.
+    """Return the function named in a config: passed by this program, or a scikit-learn score function.
 
     A scorer may also be defined in a trusted module.
 
     Raises
     ------
     ValueError
-        For any other name.
+        If the name is any other.
     """
     name = config[FUNCTION]
     function: Any = object_in_hand(name)
@@ -304,7 +304,7 @@ def function_of(kind: str, config: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 def _trusted_function(name: str) -> Any:
-    """Return a function defined in a trusted module, else None; for scikit-learn a list decides."""
+    """Return a function defined in a trusted module, otherwise None; scikit-learn functions must be on a list."""
     project = current_project()
     module, _, last = name.rpartition(".")
     top = module.split(".")[0]
@@ -319,7 +319,7 @@ def _trusted_function(name: str) -> Any:
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a component in the form used in keys: its name, version and arguments, including inner components."""
+    """Return a component as in keys: its name, version and arguments, including inner components."""
     cls = component_class(kind, config)
     arguments = component_arguments(kind, config)
     package, name = _key_package(config)
@@ -332,12 +332,12 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def target_of_key(name: str) -> str:
-    """Return the `_target_` of the class that keys refer to by a name.
+    """Return the `_target_` of the class that a name in keys refers to.
 
     Raises
     ------
     ValueError
-        If there is no such class now.
+        If there is no longer such a class.
     """
     if "." in name:
         return name
@@ -348,9 +348,9 @@ def target_of_key(name: str) -> str:
 
 
 def component_json(kind: str, config: Mapping[str, Any]) -> str:
-    """Return a config with its form in keys, as JSON: results for a component are cached by this.
+    """Return a config and its form in keys as JSON, by which results for a component are cached.
 
-    With the config alone, a class that was edited and imported again would be mistaken for the old one.
+    With only the config, an edited and reimported class would be mistaken for the old one.
     """
     return canonical_json({"config": config, "identity": component_identity(kind, config)})
 
@@ -363,7 +363,7 @@ def _identity(kind: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def function_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a function in the form used in keys: its name, version, and the arguments bound to it."""
+    """Return a function as in keys: its name, version and bound arguments."""
     bound = {name: value for name, value in config.items() if name not in (FUNCTION, "version")}
     identity_of_inner = partial(_identity, kind)
     inner = {name: _replace_components(value, identity_of_inner) for name, value in bound.items()}
@@ -387,7 +387,7 @@ def is_component(value: Any) -> bool:
 
 
 def inner_kind(config: Mapping[str, Any]) -> str:
-    """Return the kind of a component that is an argument of another one, judged by its class."""
+    """Return the kind of a component that is an argument of another component, from its class."""
     target = str(config["_target_"])
     package, _, name = target.rpartition(".")
     for kind, packages in NAMEABLE.items():
@@ -398,7 +398,7 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
     if component is None and package.split(".")[0] in current_project().trust:
         component = _trusted_class("component", package, name, current_project())
-    # any other is a model, which is refused with a list of the alternatives
+    # other classes count as models, which are refused with a list of alternatives
     if component is None or hasattr(component, "predict"):
         return "model"
     return "selector" if hasattr(component, "transform") or not kind_of(target) else "component"
@@ -437,14 +437,14 @@ def _with_method(kind: str, cls: type) -> type:
 
 
 def _module(package: str, root: Path) -> ModuleType:
-    """Import a module with the project's folder on the path; modules of another project are dropped first."""
+    """Import a module with the project's folder on the path, after dropping modules of another project."""
     global _root
     if _root not in ("", str(root)):
         sys.path[:] = [folder for folder in sys.path if folder != _root]
         for name in [name for name in sys.modules if _is_of(name.partition(".")[0], _root)]:
             del sys.modules[name]
     if str(root) not in sys.path:
-        sys.path.append(str(root))  # at the end: a module of the project must not hide another
+        sys.path.append(str(root))  # at the end, because modules of the project must not hide others
     _root = str(root)
     if _OthersFirst not in sys.meta_path:
         sys.meta_path.insert(sys.meta_path.index(PathFinder), _OthersFirst)
@@ -452,27 +452,27 @@ def _module(package: str, root: Path) -> ModuleType:
 
 
 class _OthersFirst:
-    """Finds packages without `__init__.py`, such as `mpl_toolkits`, before modules of the project with their names.
+    """Finder that prefers packages without `__init__.py`, such as `mpl_toolkits`, to modules of the project.
 
-    Python would otherwise take a module from the end of its path.
+    Python would otherwise prefer a module of the same name, even at the end of its path.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return where a module is found on the path without the project's folder; None for parts of packages."""
+        """Return the spec of a module on the path without the project's folder; None for submodules."""
         if path is not None:
             return None
         return PathFinder.find_spec(name, [entry for entry in sys.path if entry != _root])
 
 
 def _is_of(top: str, root: str) -> bool:
-    """Return whether an imported top-level module lies in a folder."""
+    """Return whether an imported top-level module is in a folder."""
     file = getattr(sys.modules.get(top), "__file__", None)
     return file in (os.path.join(root, f"{top}.py"), os.path.join(root, top, "__init__.py"))
 
 
 _root = ""
-"""The project folder for which a module was last imported."""
+"""Project folder for which a module was last imported."""
 
 
 def component_parameters(kind: str, cls: type) -> list[str]:
@@ -482,7 +482,7 @@ def component_parameters(kind: str, cls: type) -> list[str]:
 
 @cache
 def _parameters(kind: str, cls: Any) -> Mapping[str, bool]:
-    """Return the parameters of a component, and whether each needs a value; for a measure without the trial."""
+    """Return the parameters of a component, and whether each is required; for a measure without the trial."""
     parameters = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     own = parameters[1:] if kind == "measure" else parameters
@@ -495,17 +495,20 @@ def check_columns(measure: type[Measure], other_columns: Collection[str]) -> Non
     Raises
     ------
     ValueError
-        For no columns, names already in use, or types that cannot be stored.
+        If there are no columns, names are already in use, or types cannot be stored.
     """
     try:
         columns = measure.columns()
     except (AttributeError, NameError, TypeError) as error:
         raise ValueError(
-            f"{measure.__name__}: expected fields annotated as float or str, and of a theorem a name, got {error}."
+            f"{measure.__name__}: expected fields annotated as float or str, and a name for a theorem, got {error}."
         ) from error
     if not columns:
         raise ValueError(f"{measure.__name__}: expected fields annotated as float or str, got none; add one.")
-    reserved = {*other_columns, *(theorem.name for theorem in THEOREMS)}  # claims and tables call a theorem by its name
+    reserved = {
+        *other_columns,
+        *(theorem.name for theorem in THEOREMS),
+    }  # claims and tables name theorems
     for name, kind in columns.items():
         if not str(name).isidentifier() or name in reserved or kind not in (float, str):
             raise ValueError(
@@ -520,7 +523,7 @@ def check_values(measure: type[Measure], record: Any) -> dict[str, float | str |
     Raises
     ------
     ValueError
-        For another record than its own, or values of another type.
+        If the record is not its own, or values have other types.
     """
     if not isinstance(record, measure):
         raise ValueError(f"{measure.__name__}.measure: expected a {measure.__name__}, got {record!r:.80}.")

@@ -1,4 +1,4 @@
-"""YAML, TOML and JSON from untrusted sources: plain values, within limits."""
+"""YAML, TOML and JSON from untrusted sources, as plain values within limits."""
 
 import hashlib
 import json
@@ -18,39 +18,39 @@ from provlab.project.messages import did_you_mean
 Record = TypeVar("Record")
 
 SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Plain values only; the libyaml version is ten times faster."""
+"""YAML loader for plain values only; the libyaml version is ten times faster."""
 
-# ---- limits for untrusted text: a few lines must not fill the memory, or take hours
+# ---- limits for untrusted text, of which a few lines must not fill the memory or take hours
 
 MAX_BYTES = 1 << 20
-"""Bytes of a YAML or TOML file."""
+"""Maximum size of a YAML or TOML file in bytes."""
 
 MAX_JSON_BYTES = 1 << 26
-"""Bytes of a JSON file written by one of our commands."""
+"""Maximum size in bytes of a JSON file written by one of our commands."""
 
 MAX_DEPTH = 20
-"""Levels of a document, and of an override."""
+"""Maximum number of levels of a document or an override."""
 
 MAX_CONFIG_DEPTH = 3 * MAX_DEPTH
-"""Levels of a config in a record, where a component of a YAML file takes two."""
+"""Maximum number of levels of a config in a record, where a component takes two levels."""
 
 MAX_VALUES = 100_000
-"""Values of a document, including those that aliases stand for."""
+"""Maximum number of values of a document, including those behind aliases."""
 
 MAX_CONFIG_VALUES = 10_000
-"""Values of a config, including those that references stand for."""
+"""Maximum number of values of a config, including those behind references."""
 
 MAX_SCALAR = 20_000
-"""Characters of one value, and of an override."""
+"""Maximum number of characters of a value or an override."""
 
 MAX_COUNT = 100_000
-"""Repeats, folds or draws: each trial is listed before the first one is run."""
+"""Maximum number of repeats, folds or draws, because all trials are listed before the first is run."""
 
 # ---- files and texts
 
 
 def file_state(path: Path) -> tuple[int, ...]:
-    """Return a value that differs if a file has changed, or is another file copied with its time."""
+    """Return a value that changes with a file, even if it is replaced by a file with the same time."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
@@ -61,7 +61,7 @@ def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
     Raises
     ------
     ValueError
-        Gives the reason without the name of the file: too many bytes, or not UTF-8.
+        If the file is too large or not UTF-8. The message does not name the file.
     OSError
         If the file cannot be read.
     """
@@ -73,35 +73,36 @@ def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
 
 
 def parse_yaml(text: str, *, loader: Any = SAFE_LOADER, max_values: int = MAX_VALUES) -> Any:
-    """Return the plain values of a text, whose events are checked before any value is created.
+    """Return the plain values of a YAML text, whose events are checked before values are created.
 
     Raises
     ------
     ValueError
-        Gives the reason: not YAML, types other than plain values, more than 20 levels, more values than `max_values`,
-        including those that an alias stands for, or one of more than 20,000 characters.
+        If the text is not YAML, or has types other than plain values, more than 20 levels, more
+        than `max_values` values including those behind aliases, or a value of more than 20,000
+        characters.
     """
     try:
         _check_events(text, max_values)
-        # A SafeLoader makes plain values only; `yaml.load` without one could build any object.
+        # A SafeLoader creates only plain values; `yaml.load` without it could build any object.
         return yaml.load(text, Loader=loader)
-    except Exception as error:  # tags with wrong values raise whatever int(), dict lookups and the like do
+    except Exception as error:  # tags with wrong values raise any error of int(), dict lookups and so on
         raise ValueError(f"{' '.join(str(error).split()) or type(error).__name__:.300}") from error
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the content of TOML; a ValueError gives the reason."""
+    """Return the content of TOML; a ValueError states the reason."""
     content: dict[str, Any] = _not_deep(tomllib.loads, text)
     return content
 
 
 def parse_json(text: str, max_depth: int = MAX_DEPTH) -> Any:
-    """Return the content of JSON; a ValueError gives the reason: not JSON, or more levels than `max_depth`."""
+    """Return the content of JSON; raise ValueError if it is not JSON or has more than `max_depth` levels."""
     return _not_deep(json.loads, text, max_depth)
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a JSON file; a ValueError names it, and gives the reason."""
+    """Return the content of a JSON file; a ValueError names the file and the reason."""
     try:
         return parse_json(read_text(path, MAX_JSON_BYTES))
     except ValueError as error:
@@ -109,7 +110,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_plain_yaml(path: Path) -> Any:
-    """Return the content of a small YAML file; errors as `read_text` and `parse_yaml`, without the file's name."""
+    """Return the content of a small YAML file; raises as `read_text` and `parse_yaml` do, without the file name."""
     return parse_yaml(read_text(path))
 
 
@@ -119,7 +120,7 @@ def read_record(path: Path, kind: Callable[..., Record]) -> Record:
     Raises
     ------
     ValueError
-        Names the file, and the error in it.
+        If the file is invalid. The message names the file and the error.
     """
     try:
         content = read_plain_yaml(path)
@@ -130,24 +131,25 @@ def read_record(path: Path, kind: Callable[..., Record]) -> Record:
 
 
 def with_known_keys(kind: Any, content: Any) -> Any:
-    """Return a mapping without the keys that a dataclass does not have, and without those that have no value."""
+    """Return a mapping without keys that have no value or are not fields of a dataclass."""
     if not isinstance(content, Mapping):
         return content
     return {name: content[name] for name in _kinds(kind) if content.get(name) is not None}
 
 
 def read_as(kind: Any, value: Any, subject: str) -> Any:
-    """Return a value of a YAML or TOML file as the type of a type hint.
+    """Return a value of a YAML or TOML file converted to the type of a type hint.
 
-    A mapping becomes a dataclass, by the hints of its fields, and a list a tuple. A whole number is also a `float`; no
-    other type is accepted in place of another. `Annotated[kind, function]` is the result of a function of a value,
-    whose type is that of the function's first parameter.
+    A mapping becomes a dataclass according to the hints of its fields, and a list becomes a tuple.
+    An integer is accepted as a `float`; there are no other conversions. `Annotated[kind, function]`
+    is the result of a function of a value, whose type is that of the first parameter of the
+    function.
 
     Raises
     ------
     ValueError
-        With `subject` and the keys below it: another type, a missing or unknown key, or the error of a function or
-        dataclass.
+        If a value has another type, a key is missing or unknown, or a function or dataclass raises
+        an error. The message begins with `subject` and the keys.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and isinstance(value, Mapping):
@@ -176,14 +178,14 @@ def read_as(kind: Any, value: Any, subject: str) -> Any:
 
 
 def read_fields(kind: Any, content: Mapping[Any, Any], subject: str) -> dict[str, Any]:
-    """Return the values of those keys of a mapping that are fields of a dataclass; errors as in `read_as`."""
+    """Return the values of those keys of a mapping that are fields of a dataclass; raises as `read_as` does."""
     kinds = _kinds(kind)
     return {name: read_as(kinds[name], content[name], f"{subject}: {name}") for name in content if name in kinds}
 
 
 @contextmanager
 def about(subject: str) -> Iterator[None]:
-    """Put the subject before the message of a ValueError."""
+    """Prefix the message of a ValueError with a subject."""
     try:
         yield
     except ValueError as error:
@@ -203,7 +205,7 @@ def _read_mapping(kind: Any, content: Mapping[Any, Any], subject: str) -> Any:
 
 
 def _form(kind: Any) -> str:
-    """Return the expected form of a type in words."""
+    """Return a description of the expected form of a type."""
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return f"a mapping with {', '.join(field.name for field in fields(kind))}"
@@ -213,7 +215,7 @@ def _form(kind: Any) -> str:
         return " or ".join(map(_form, inner))
     if origin is Literal:
         return f"one of {', '.join(map(str, inner))}"
-    words = {str: "a text", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
+    words = {str: "a string", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
     return words[origin or kind]
 
 
@@ -225,12 +227,12 @@ def _kinds(kind: Any) -> dict[str, Any]:
 
 
 def one_line(text: str) -> str:
-    """Return a text without the line breaks left by YAML's folding."""
+    """Return a text without the line breaks left by folding in YAML."""
     return " ".join(text.split())
 
 
 Line = Annotated[str, one_line]
-"""A text whose line breaks do not matter."""
+"""Text whose line breaks are irrelevant."""
 
 
 def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
@@ -249,14 +251,12 @@ def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
 
 
 def _check_events(text: str, max_values: int) -> None:
-    """Raise for a document that is nested too deeply or has too many values."""
+    """Raise if a document is nested too deeply or has too many values."""
     n_values, opened, sizes = 0, [], {}
     for event in yaml.parse(text, Loader=SAFE_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             opened.append((event.anchor, n_values))
-            if (
-                len(opened) > MAX_DEPTH
-            ):  # libyaml's loader uses some C stack per level, and crashes when it is exhausted
+            if len(opened) > MAX_DEPTH:  # libyaml's loader uses C stack per level, and crashes when it is exhausted
                 raise ValueError(f"it is nested more than {MAX_DEPTH} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
@@ -267,11 +267,11 @@ def _check_events(text: str, max_values: int) -> None:
             n_values += sizes.get(event.anchor, 0)
         elif isinstance(event, yaml.ScalarEvent):
             sizes[event.anchor] = 0
-            if len(event.value) > MAX_SCALAR:  # a number in base 60, for one, takes quadratic time
+            if len(event.value) > MAX_SCALAR:  # a number in base 60, for example, takes quadratic time
                 raise ValueError(f"it has a value of more than {MAX_SCALAR} characters")
         n_values += isinstance(event, yaml.NodeEvent)
         if n_values > max_values:
-            # a few lines of aliases stand for so many values that a message about one would never end
+            # a few lines of aliases can stand for so many values that a message would never end
             raise ValueError(f"it has more than {max_values} values, counting those of its aliases")
 
 
@@ -279,7 +279,7 @@ def _check_events(text: str, max_values: int) -> None:
 
 
 def canonical_json(value: Any) -> str:
-    """Return the unique JSON text of a value of primitives, lists and dicts: sorted keys, no white space."""
+    """Return the unique JSON text of a value of primitives, lists and dicts, with sorted keys and no white space."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""Estimators in memory as configs: everything that a user's program passes is its own code, and needs no trust."""
+"""Configs of estimators in memory, which a user's program passes and which therefore need no trust."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from provlab.project.versions import version_of
 _IN_HAND: ContextVar[dict[str, Any]] = ContextVar("in_hand")
 
 FUNCTION = "_function_"
-"""Key of a mapping that stands for a function in a config; only those of `estimators_in_hand` are ever found."""
+"""Key of a mapping that represents a function in a config; only functions of `estimators_in_hand` are found."""
 
 
 @contextmanager
 def estimators_in_hand() -> Iterator[None]:
-    """Let configs name the objects given to `as_config` in the block: in this process, until the end of the block."""
+    """Let configs in this process name objects that are passed to `as_config` in the block, until its end."""
     token = _IN_HAND.set({})
     try:
         yield
@@ -33,18 +33,17 @@ def estimators_in_hand() -> Iterator[None]:
 
 
 def object_in_hand(name: object) -> Any:
-    """Return the object that a name in a config stands for if a program has passed it, otherwise None."""
+    """Return the object that a name in a config refers to if a program has passed it, otherwise None."""
     return _IN_HAND.get({}).get(name) if isinstance(name, str) else None
 
 
 def as_config(value: Any) -> Any:
-    """Return an estimator as the config that creates it again: its class, and its non-default arguments.
+    """Return the config that recreates an estimator: its class and its non-default arguments.
 
     Raises
     ------
     ValueError
-        For an argument that is not a plain value, function or estimator, or a class or function without a name of its
-        own.
+        If an argument is not a plain value, function or estimator, or a class or function has no name of its own.
     """
     from sklearn.base import BaseEstimator
     from sklearn.metrics import get_scorer
@@ -79,16 +78,19 @@ def as_config(value: Any) -> Any:
 
 
 def _arguments_of(value: Any) -> dict[str, Any]:
-    """Return the arguments of an estimator or kernel, or of a splitter, which stores them as attributes."""
+    """Return the arguments of an estimator or kernel, or those stored as attributes of a splitter."""
     if hasattr(value, "get_params"):
         arguments: dict[str, Any] = value.get_params(deep=False)
         return arguments
-    kept = {**getattr(value, "cvargs", {}), **vars(value)}  # repeated folds keep some of these for the inner splitter
+    kept = {
+        **getattr(value, "cvargs", {}),
+        **vars(value),
+    }  # repeated splitters keep some for the inner one
     return {name: kept[name] for name in inspect.signature(type(value)).parameters}
 
 
 def _scorer_config(scorer: Any) -> Any:
-    """Return the name of a scorer of scikit-learn, or the call of `make_scorer` that rebuilds it."""
+    """Return the name of a scikit-learn scorer, or the call of `make_scorer` that rebuilds it."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     for name in get_scorer_names():
@@ -108,7 +110,7 @@ def _name_in_hand(value: Any) -> str:
     if not name:
         raise ValueError(
             f"compare: expected classes and functions with a name at the top level of their module, which identifies "
-            f"stored trials, got {value!r:.80}; define it by class or def outside of any function, and import its "
+            f"stored trials, got {value!r:.80}; define it with class or def outside of any function, and import its "
             f"module again after a change."
         )
     _IN_HAND.get({})[name] = value
@@ -116,7 +118,7 @@ def _name_in_hand(value: Any) -> str:
 
 
 def public_name(value: Any) -> str:
-    """Return the shortest dotted name under which a class or function can be imported; "" if its module has none."""
+    """Return the shortest dotted name from which a class or function can be imported; "" if there is none."""
     name: str = getattr(value, "__name__", "")
     parts: list[str] = (getattr(value, "__module__", None) or "").split(".")
     for n in range(1, len(parts) + 1):

@@ -1,7 +1,7 @@
-"""Text shown to people: untrusted text without its commands, suggested names, and what to install.
+"""Text for users: escaped untrusted text, suggested names, and installation advice.
 
-Untrusted text comes from data files, stores, configs and labels. Stores keep it unchanged; displays escape it, so that
-no terminal, browser or spreadsheet treats any part of it as a command.
+Untrusted text comes from data files, stores, configs and labels. Stores keep it unchanged, and
+displays escape it, so that no terminal, browser or spreadsheet interprets it as a command.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HIDDEN = re.compile(f"[{_CONTROLS}]")
 _BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""Characters with which spreadsheets treat a cell as a formula, or will once the quotes before it are removed."""
+"""Beginnings of cells that spreadsheets treat as formulas, possibly after removing quotes."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -36,13 +36,13 @@ MODULES = {
     "lab": ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl"),
     "report": ("matplotlib", "mpl_toolkits", "PIL", "plotly", "jinja2", "markupsafe"),
 }
-"""Modules that come with an extra, and that are imported without first checking whether they are there."""
+"""Modules of extras that are imported without first checking whether they are installed."""
 
 MAKE_TARGETS = {"lab": "setup", "report": "setup-report"}
 
 
 def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """Return an error that says what to install if a package of an extra is missing; other errors are unchanged."""
+    """Return an error that states what to install if a package of an extra is missing; other errors are unchanged."""
     module = (error.name or "").partition(".")[0]
     if module in MODULES["lab"]:
         message = (
@@ -58,7 +58,7 @@ def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
 
 @contextmanager
 def optional_figures() -> Iterator[None]:
-    """Leave out figures and pages, with a warning, if the packages for them are missing."""
+    """Leave out figures and pages, with a warning, if their packages are missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -70,7 +70,7 @@ def optional_figures() -> Iterator[None]:
 
 
 def to_install(extra: str) -> str:
-    """Return the command that installs an extra into this environment, from the source of provsel itself."""
+    """Return the command that installs an extra into this environment from the source of provsel."""
     checkout = Path(__file__).parents[3]
     pip = f"{shlex.quote(sys.executable)} -m pip install"
     if not (checkout / "pyproject.toml").is_file():
@@ -81,8 +81,8 @@ def to_install(extra: str) -> str:
 
 
 def _installed_from() -> str:
-    """Return the folder or wheel from which pip installed provsel, or its name in the package index."""
-    from importlib import metadata  # these take long, and each command imports this module
+    """Return the folder or wheel that pip installed provsel from, or its name in the package index."""
+    from importlib import metadata  # slow to import, and each command imports this module
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
@@ -98,7 +98,7 @@ def _installed_from() -> str:
 
 
 PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
-"""Characters of a folder or a file that names a page."""
+"""Pattern of folder and file names of pages."""
 
 
 def in_file_name(text: str) -> str:
@@ -107,31 +107,31 @@ def in_file_name(text: str) -> str:
 
 
 def listed(names: Sequence[object], shown: int = 5) -> str:
-    """Return the first names for a message, and how many more there are."""
+    """Return the first names for a message, and the number of further names."""
     words = ", ".join(f"{name!s:.40}" for name in names[:shown])
     return f"{words} and {len(names) - shown} more" if len(names) > shown else words
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the known name most similar to this one, or None if none is similar; case is ignored."""
+    """Return the most similar known name, ignoring case, or None if none is similar."""
     by_form = {candidate.lower(): candidate for candidate in names}
     matches = difflib.get_close_matches(name.lower(), by_form, n=1)
     return by_form[matches[0]] if matches else None
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: "; did you mean 'leverage'?", or nothing."""
+    """Return the end of a message about an unknown name, such as "; did you mean 'leverage'?", or ""."""
     meant = nearest(name, names)
     return f"; did you mean {meant!r}?" if meant else ""
 
 
 def counted_noun(n: int, noun: str) -> str:
-    """Return a number with what it counts: 1 file, 2 files."""
+    """Return a number with a noun in singular or plural, such as 1 file or 2 files."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def unknown_setting(part: str, name: str, settings: Iterable[str]) -> str:
-    """Return the end of a message about an unknown setting, with the settings of this part of a config."""
+    """Return the end of a message about an unknown setting, with the settings of the part of the config."""
     settings = [setting for setting in settings if not setting.startswith("_")]
     inside = [setting for setting in settings if setting.endswith(f".{name}")]
     near = inside[0] if inside else nearest(name, settings)
@@ -141,19 +141,19 @@ def unknown_setting(part: str, name: str, settings: Iterable[str]) -> str:
 
 
 def visible(text: str, backslash: str = "\\") -> str:
-    r"""Return text with control characters as `\x1b` and `\u202e`; tabs and newlines stay.
+    r"""Return text with control characters escaped as `\x1b` and `\u202e`, except tabs and newlines.
 
     Parameters
     ----------
     text : str
     backslash : str
-        Two backslashes if a text is inside JSON.
+        Escape character; two backslashes for text inside JSON.
     """
     return _HIDDEN.sub(lambda match: backslash + _escape(match[0])[1:], text)
 
 
 def visible_line(text: str) -> str:
-    r"""Return text, such as a name, with all control characters escaped, so that it is one line."""
+    r"""Return text, such as a name, on one line, with all control characters escaped."""
     return _BREAKING.sub(lambda match: _escape(match[0]), text)
 
 
@@ -162,7 +162,7 @@ def _escape(letter: str) -> str:
 
 
 def as_cell(text: str) -> str:
-    """Return a text as spreadsheets show it: a single quote precedes anything that they would run. Numbers stay."""
+    """Return text with a single quote before anything that a spreadsheet would run; numbers are unchanged."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
@@ -172,11 +172,11 @@ def from_cell(cell: str) -> str:
 
 
 def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
-    """Return a frame as CSV in which no text is a formula; control characters are escaped.
+    """Return a DataFrame as CSV in which no text is a formula and control characters are escaped.
 
-    `numbers` are columns that contain only numbers, even if they are texts, such as "-inf".
+    `numbers` are columns that contain only numbers, possibly as strings such as "-inf".
     """
-    import pandas as pd  # importing it takes long, and the command needs only the rest
+    import pandas as pd  # slow to import, and commands need only the other functions
 
     safe = frame.rename(columns=_cell)
     for place, kind in enumerate(frame.dtypes):
@@ -187,5 +187,5 @@ def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
 
 
 def _cell(value: Any) -> Any:
-    # pandas does not quote carriage returns, so the rest of a text would become a separate cell
+    # pandas does not quote carriage returns, after which the text would become a separate cell
     return as_cell(visible(value)) if isinstance(value, str) else value

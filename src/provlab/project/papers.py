@@ -1,4 +1,4 @@
-"""The papers of a project: one folder each, with its artefacts, claims, printed numbers, notes and code."""
+"""Papers of a project, each in a folder with its artefacts, claims, published numbers, notes and code."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ from provlab.project.messages import did_you_mean
 from provlab.project.project import current_project
 
 ENTRY_POINTS = "provsel.papers"
-"""Group of the entry points through which an installed package provides papers: a name, and the package that is the
-folder.
+"""Group of entry points through which an installed package provides papers, by name and package of the folder.
 """
 
 
 OTHERS = ("claims.yaml", "readings.yaml")
-"""Files of a folder that are not artefacts."""
+"""YAML files of a folder that are not artefacts."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A room.
+    """A paper of a project or an installed package.
 
     Attributes
     ----------
     name : str
     folder : Path
     package : str
-        Name of the package to which its scripts belong: they import each other relatively.
+        Name of the package of its scripts, which import each other relatively.
     """
 
     name: str
@@ -45,18 +44,18 @@ class Paper:
     package: str
 
     def read_notes(self) -> tuple[str, str]:
-        """Return its title, from a heading in the notes such as "# Notes on Smith (2020)", and our notes on it."""
+        """Return the title, from a heading such as "# Notes on Smith (2020)" in the notes, and the notes."""
         path = self.folder / "NOTES.md"
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         heading = re.match(r"#\s+(?:Notes on )?(.+)(?:\n|$)", text)
         return (heading[1].strip(), text[heading.end() :]) if heading else (self.name, text)
 
     def artefacts(self) -> list[str]:
-        """Return the names of its artefacts: each is a YAML file, with a script of the same name beside it."""
+        """Return the names of its artefacts, each a YAML file that may have a script of the same name."""
         return sorted(path.stem for path in self.folder.glob("*.yaml") if path.name not in OTHERS)
 
     def module(self, artefact: str) -> ModuleType:
-        """Import a script or another module of the folder, anew each time, so that edits take effect."""
+        """Import a script or another module of the folder, each time anew so that edits take effect."""
         name = f"{self.package}.{artefact}"
         sys.modules.pop(name, None)
         return importlib.import_module(name)
@@ -68,7 +67,7 @@ def papers() -> dict[str, Paper]:
     Raises
     ------
     ValueError
-        If two have the same name.
+        If two papers have the same name.
     """
     by_name: dict[str, Paper] = {}
     folder = current_project().papers
@@ -91,7 +90,7 @@ def papers() -> dict[str, Paper]:
 
 @cache
 def installed_papers() -> tuple[Paper, ...]:
-    """Return the papers of installed packages; searched once, as this reads the metadata of all packages."""
+    """Return the papers of installed packages; cached, because the metadata of all packages are read."""
     installed = []
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         spec = importlib.util.find_spec(point.value)
@@ -113,24 +112,24 @@ def some_artefacts() -> list[str]:
     Raises
     ------
     ValueError
-        If there are none: outside of a project, or in one without papers.
+        If there are none, outside a project or in a project without papers.
     """
     names = artefact_names()
     if not names:
-        raise ValueError(f"artefact: there are none here; {_where()}.")
+        raise ValueError(f"artefact: there are no artefacts here; {_where()}.")
     return names
 
 
 def _where() -> str:
-    """Return the advice if there are no artefacts."""
+    """Return advice for the case that there are no artefacts."""
     project = current_project()
     if project.papers is None:
         return "run it in a project, a folder with provsel.toml, or make one: provsel new my-study"
-    return f"write one, a YAML file and a script in a folder below {project.papers}"
+    return f"write one, a YAML file and a script in a folder within {project.papers}"
 
 
 def _unknown(name: str, shown: Sequence[str], also: Sequence[str] = ()) -> ValueError:
-    """Return the error for an unknown name of an artefact."""
+    """Return the error for an unknown artefact name."""
     names = artefact_names()
     advice = did_you_mean(name, [*(full.split("/")[1] for full in names), *names, *also]) or "."
     end = advice if names else f"; {_where()}."
@@ -143,7 +142,7 @@ def paper_of(name: str) -> Paper:
     Raises
     ------
     ValueError
-        For an unknown name.
+        If the name is unknown.
     """
     room, _, artefact = name.partition("/")
     paper = papers().get(room)
@@ -153,7 +152,7 @@ def paper_of(name: str) -> Paper:
 
 
 def artefact_file(name: str) -> Path:
-    """Return the YAML file of an artefact by its full name; errors as in `paper_of`."""
+    """Return the YAML file of an artefact by its full name; raises as `paper_of` does."""
     return paper_of(name).folder / f"{name.partition('/')[2]}.yaml"
 
 
@@ -164,12 +163,12 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
     ----------
     name : str
     also : sequence of str
-        Other names that a wrong one might mean.
+        Other names that a wrong name might stand for.
 
     Raises
     ------
     ValueError
-        For a name that no artefact has, or that occurs in two papers.
+        If no artefact has the name, or it occurs in two papers.
     """
     all_names = artefact_names()
     matching = [full for full in all_names if name in (full, full.split("/")[1])]
@@ -188,14 +187,14 @@ def short_name(name: str) -> str:
 
 
 def reproduce_command(name: str, overrides: Sequence[str] = (), program: str = "provsel") -> str:
-    """Return the command that computes the missing part of an artefact, and shows it."""
+    """Return the command that computes the missing part of an artefact and shows the artefact."""
     return shlex.join([program, "reproduce", short_name(name), *overrides])
 
 
 def _package_of(folder: Path) -> str:
     """Return the name of the package for a folder of papers, which is created on first use.
 
-    Folders of papers could hide other modules on the path, so they get a package of their own.
+    Folders of papers on the path could hide other modules, so each gets its own package.
     """
     name = f"provsel_papers_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
     if name not in sys.modules:

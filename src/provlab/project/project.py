@@ -1,4 +1,4 @@
-"""The current project: its folder, the configs and papers below it, the code that its configs may name; a new one."""
+"""The current project: its folder, configs, papers and trusted code, and the creation of new projects."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from provsel.files import replacing_folder
 
 FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"
-"""Environment variable: the root of the project, for a process started elsewhere."""
+"""Environment variable with the root of the project, for processes started elsewhere."""
 
 TEMPLATE = "my-study"
-"""Folder of the new project whose files are in `template`, with `my_study` for the module."""
+"""Name of the project in `template`, whose module is `my_study`."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings in a project's file; folders are below the project's folder."""
+    """Settings in a project's file; folders are within the project's folder."""
 
     papers: str = "experiments"
     conf: str = "conf"
@@ -38,7 +38,7 @@ class Settings:
             path = Path(getattr(self, name))
             if path.is_absolute() or ".." in path.parts:
                 raise ValueError(
-                    f"{name}: expected a folder below the project's, such as {getattr(Settings, name)!r}, got "
+                    f"{name}: expected a folder within the project's, such as {getattr(Settings, name)!r}, got "
                     f"{str(path)!r:.80}."
                 )
         for name in self.trust:
@@ -63,9 +63,10 @@ class Project:
     conf : Path or None
         Folder of the project's own config groups.
     trust : tuple of str
-        Top-level modules whose classes a config may name, beside provsel's own. Only this file can extend the list.
+        Top-level modules whose classes a config may name, in addition to provsel's. Only the
+        project's file can extend the list.
     methods : mapping of str
-        How figures show a method, by its name in artefacts: see `provlab.report.figures.looks`.
+        Appearance of methods in figures, by name in artefacts, see `provlab.report.figures.looks`.
 
     Examples
     --------
@@ -83,12 +84,12 @@ class Project:
 
     @classmethod
     def find(cls, start: Path | None = None) -> Project:
-        """Return the project that contains `start`, by default the working directory; an empty one outside of any.
+        """Return the project that contains `start`, by default the working directory; an empty project otherwise.
 
         Raises
         ------
         ValueError
-            For a project file that is not TOML, or has other settings.
+            If the project file is not TOML or has other settings.
         """
         named = os.environ.get(VARIABLE) if start is None else None
         folder = Path(named or start or "").absolute()
@@ -106,7 +107,7 @@ class Project:
 
 
 def current_project() -> Project:
-    """Return the project of this process: see `Project.find`; searched again if its file changes."""
+    """Return the project of this process, see `Project.find`; it is searched again if its file changes."""
     place = os.environ.get(VARIABLE), os.getcwd()
     project, changed = _known.get(place, (None, ()))
     if project is None or changed != _changed(project.root):
@@ -119,7 +120,7 @@ _known: dict[tuple[str | None, str], tuple[Project, tuple[int, ...]]] = {}
 
 
 def _changed(root: Path) -> tuple[int, ...]:
-    """Return when the possible project files were changed."""
+    """Return the modification times of the possible project files."""
     times = []
     for name in (FILE, "pyproject.toml"):
         path = f"{root}/{name}"
@@ -128,20 +129,20 @@ def _changed(root: Path) -> tuple[int, ...]:
 
 
 def tool(name: str) -> str:
-    """Return how to call a command of this environment from the project: .venv/bin/<name> if it is there."""
+    """Return how to call a command of this environment from the project: .venv/bin/<name> if it exists."""
     environment = Path(sys.prefix)
     return f"{environment.name}/bin/{name}" if environment.parent == current_project().root else name
 
 
 @cache
 def package_conf() -> Path:
-    """Return the package's config groups: inside an installed wheel, or beside the sources in a checkout."""
+    """Return the folder of the package's config groups, in an installed wheel or a checkout."""
     inside = Path(__file__).resolve().parents[1]
     return inside / "conf" if (inside / "conf").is_dir() else inside.parents[1] / "conf"
 
 
 def conf_dirs() -> list[Path]:
-    """Return the folders of config groups, the project's own first: its files take precedence over the package's."""
+    """Return the folders of config groups, with the project's own, which takes precedence, first."""
     folders = [current_project().conf, package_conf()]
     return list(dict.fromkeys(folder for folder in folders if folder is not None and folder.is_dir()))
 
@@ -153,7 +154,7 @@ def conf_files(group: str) -> list[Path]:
 
 
 def _stated(root: Path) -> dict[str, Any] | None:
-    """Return the content of a project's file, None if there is none."""
+    """Return the content of a project's file; None if there is none."""
     for name, inside in ((FILE, ()), ("pyproject.toml", ("tool", "provsel"))):
         path = root / name
         if not path.is_file():
@@ -162,7 +163,7 @@ def _stated(root: Path) -> dict[str, Any] | None:
             content: Any = parse_toml(read_text(path))
         except ValueError as error:
             if inside:
-                continue  # of another tool, which reports it itself
+                continue  # another tool reports its faults
             raise ValueError(f"{path}: expected TOML, got {error}; see README, 'A project'.") from error
         for part in inside:
             content = content.get(part) if isinstance(content, dict) else None
@@ -177,12 +178,12 @@ def new_project(folder: Path) -> list[str]:
     Parameters
     ----------
     folder : Path
-        Must not exist yet; its name becomes the name of the project's module.
+        Folder that does not exist yet; its name becomes that of the project's module.
 
     Raises
     ------
     ValueError
-        If the folder exists, or its name cannot be that of a module, or is that of another one.
+        If the folder exists, or its name is not a valid or not a free module name.
     """
     module = folder.name.replace("-", "_").lower()
     if not re.fullmatch(r"[a-z]\w*", module):
@@ -193,8 +194,8 @@ def new_project(folder: Path) -> list[str]:
         raise ValueError(f"new: expected a folder that does not exist yet, got {folder}; choose another name.")
     if keyword.iskeyword(module) or find_spec(module) is not None:
         raise ValueError(
-            f"new: expected a name that no installed Python module has, got {folder.name!r:.80}, and with it "
-            f"{module}.py; one module would hide the other: choose another name."
+            f"new: expected a name that no installed Python module has, got {folder.name!r:.80}, whose module "
+            f"{module}.py would hide the other; choose another name."
         )
     template = Path(__file__).parent / "template"
     names = []

@@ -1,7 +1,8 @@
-"""Names of scikit-learn that a config may use without trust: a list without anything that reads or writes files.
+"""scikit-learn names that a config may use without trust, excluding all that read or write files.
 
-The list is written out, so that a new version of scikit-learn adds nothing to it unnoticed; a test compares it with
-`sklearn.utils.all_estimators` and `sklearn.metrics`. Text vectorisers, which read files by name, are left out.
+The list is explicit, so that no new version of scikit-learn adds a name unnoticed. A test compares
+it with `sklearn.utils.all_estimators` and `sklearn.metrics`. Text vectorisers, which read files by
+name, are left out.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ ESTIMATORS = {
     "svm": "LinearSVC LinearSVR NuSVC NuSVR OneClassSVM SVC SVR",
     "tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",
 }
-"""Public estimators by their module of scikit-learn."""
+"""Public estimators by scikit-learn module."""
 
 KERNELS = {
     "gaussian_process.kernels": """CompoundKernel ConstantKernel DotProduct ExpSineSquared Exponentiation Matern
@@ -88,7 +89,7 @@ FUNCTIONS = {
         mutual_info_score normalized_mutual_info_score precision_score r2_score rand_score recall_score roc_auc_score
         root_mean_squared_error root_mean_squared_log_error top_k_accuracy_score v_measure_score zero_one_loss""",
 }
-"""Score functions of selectors, and of `make_scorer`."""
+"""Score functions for selectors and `make_scorer`."""
 
 EXPERIMENTAL = {
     "IterativeImputer": "enable_iterative_imputer",
@@ -115,11 +116,11 @@ KINDS = _by_target(
         "function": FUNCTIONS,
     }
 )
-"""The object behind each name, such as `sklearn.svm.SVC`: an estimator."""
+"""Kind of object behind each dotted name; `sklearn.svm.SVC`, for example, is an estimator."""
 
 
 def kind_of(target: object) -> str:
-    """Return the object that a dotted name stands for, "" if it is not on the list."""
+    """Return the kind of object that a dotted name stands for; "" if it is not on the list."""
     return KINDS.get(target, "") if isinstance(target, str) else ""
 
 
@@ -129,7 +130,7 @@ def listed(target: str) -> Any:
     Raises
     ------
     ValueError
-        If the installed scikit-learn does not have it.
+        If the installed scikit-learn lacks the name.
     """
     module, _, name = target.rpartition(".")
     if name in EXPERIMENTAL:
@@ -143,12 +144,12 @@ def listed(target: str) -> Any:
 
 
 def function_target(setting: str, name: str, module: str) -> str:
-    """Return the dotted name of a function of a module on the list, which may also be given by its last part.
+    """Return the dotted name of a listed function of a module, which may be given by its last part.
 
     Raises
     ------
     ValueError
-        For another name; begins with `setting`.
+        If the name is another. The message begins with `setting`.
     """
     names = FUNCTIONS[module].split()
     last = name.removeprefix(f"sklearn.{module}.")

@@ -1,4 +1,4 @@
-"""Output to a terminal: control characters are shown, as in `provlab.project.messages`, and not executed."""
+"""Output to a terminal, with control characters escaped as in `provlab.project.messages`."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from rich.text import Text
 from provlab.project.messages import visible
 
 WIDTH = 180
-"""Width of a file or a pipe, which have none of their own."""
+"""Line width for files and pipes, which have no width of their own."""
 
 
 class PlainConsole(Console):
-    """A console that prints text unchanged, whatever brackets, colons and control characters a name or a path has.
+    """A console that prints brackets, colons and control characters in names and paths as text.
 
     Parameters
     ----------
     stderr : bool, default=False
     **options
-        Of `rich.console.Console`.
+        Options of `rich.console.Console`.
     """
 
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
         stream = sys.stderr if stderr else sys.stdout
-        file = getattr(stream, "obeyed", stream)  # uses the colours of this console
+        file = getattr(stream, "obeyed", stream)  # for the colours of this console
         super().__init__(**{"file": file, "markup": False, "highlight": False, "emoji": False, **options})
         if not self.is_terminal and "width" not in options:
             self.width = WIDTH
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the parts of a text, a table or its cells; only rich itself may move the cursor."""
+        """Yield the segments of a text, a table or its cells; only rich itself may move the cursor."""
         for part in super().render(renderable, options):
             yield part if part.control else Segment(visible(part.text), part.style)
 
 
 def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str = "") -> Table:
-    """Return a table for a console: one line per mapping, one column per key of the first one.
+    """Return a table for a console, with a row per mapping and a column per key of the first mapping.
 
-    None is an empty cell, and a `rich.text.Text` keeps its colour; nothing is truncated.
+    None becomes an empty cell, and a `rich.text.Text` keeps its colour. Nothing is truncated.
     """
     shown = Table(title_justify="left", caption_justify="left")
     shown.title = Text(title) if title else None
@@ -66,16 +66,16 @@ def _cell(value: object) -> Text | str:
 
 
 def print_text(text: str) -> None:
-    """Print a text to a reader, such as head, that may stop early."""
+    """Print a text for a reader that may stop early, such as head."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
-        # the rest must not be written again when Python exits
+        # the rest must not be written when Python exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Any) -> None:
-    """Print values of Python, NumPy and pandas as JSON: an array is a list, and a missing number is null."""
+    """Print values of Python, NumPy and pandas as JSON, with arrays as lists and missing numbers as null."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -89,12 +89,12 @@ def print_json(value: Any) -> None:
 
 
 class VisibleStream:
-    """A stream to which text is written with its control characters escaped; everything else is passed through.
+    """A stream that escapes control characters in written text and passes through everything else.
 
     Attributes
     ----------
     obeyed : file
-        The stream itself.
+        The underlying stream.
     """
 
     def __init__(self, stream: IO[str]) -> None:
@@ -111,7 +111,7 @@ class VisibleStream:
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Keep printed text, logs and warnings from making a terminal do anything."""
+    """Escape control characters in printed text, logs and warnings within the block."""
     with redirect_stdout(_visible(sys.stdout)), redirect_stderr(_visible(sys.stderr)):
         yield
 

@@ -1,4 +1,4 @@
-"""The version of a class or function in keys: one that it states, its distribution, or a hash of its source."""
+"""Versions of classes and functions in keys: stated, of the distribution, or a hash of the source."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from provlab.project.project import current_project
 
 
 def version_of(value: Any) -> int | str:
-    """Return the `algorithm_version` of a class, or else its distribution, or the hash of its source.
+    """Return the `algorithm_version` of a class, or otherwise its distribution or the hash of its source.
 
-    A stated version counts if it is stated by the class, or by a base of the same top-level module: another author's
-    version does not cover a subclass. The hashed source is the whole top-level module if it is in the project's folder
-    or in no distribution, or a whole script; for a class or function of a notebook, only its own.
+    A version counts if it is stated by the class or by a base in the same top-level module, because
+    another author's version does not cover a subclass. The hashed source is the whole top-level
+    module if it is in the project's folder or in no distribution, or a whole script. For a class or
+    function of a notebook, it is only its own source.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ def version_of(value: Any) -> int | str:
     Raises
     ------
     ValueError
-        For a class or function that is none of these.
+        If none of these exists for a class or function.
     """
     top = value.__module__.split(".")[0]
     for cls in getattr(value, "__mro__", (value,)):
@@ -38,11 +39,11 @@ def version_of(value: Any) -> int | str:
 
 
 _versions: dict[tuple[str, Path], tuple[list[Any], str]] = {}
-"""Versions of modules, and the import to which they belong: a module imported again is another one."""
+"""Versions of modules with the import to which they belong, because a reimported module may differ."""
 
 
 def _version(module: str, root: Path) -> str:
-    """Return the version of a module or script: the hash of its files, or its distribution; "" in a notebook."""
+    """Return the version of a module or script, the hash of its files or its distribution; "" in a notebook."""
     names = [name for name in sys.modules if name == module or name.startswith(f"{module}.")]
     imports = [getattr(sys.modules[name], "__spec__", None) for name in names]
     known_imports, version = _versions.get((module, root), (None, ""))
@@ -59,7 +60,7 @@ def _version_now(module: str, root: Path) -> str:
     spec = getattr(sys.modules.get(module), "__spec__", None)
     origin = Path(spec.origin or "").resolve() if spec is not None else Path()
     is_of_project = origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts
-    if not (is_of_project and origin.suffix == ".py"):  # reading what all distributions contain takes half a second
+    if not (is_of_project and origin.suffix == ".py"):  # listing the files of all distributions takes half a second
         names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
         if names or origin.suffix != ".py":
             return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)

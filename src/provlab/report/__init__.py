@@ -1,6 +1,7 @@
 """Static HTML pages, figures and drawings.
 
-In come finished frames and values, such as `ArtefactPage`, `ClaimReadings` and `FeaturesPart`; out go files below one
-folder. Nothing here reads a store, judges a claim or knows the reference run: `provlab.custody.artefact_results` and
-`provlab.bench` gather what pages show. `Site.write` writes every page, and escapes what it shows.
+The input is finished frames and values, such as `ArtefactPage`, `ClaimReadings` and `FeaturesPart`. The output is files
+below one folder. Nothing here reads a store, judges a claim or knows the reference run, because
+`provlab.custody.artefact_results` and `provlab.bench` gather the content of pages. `Site.write` writes every page and
+escapes its content.
 """

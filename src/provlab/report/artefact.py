@@ -1,4 +1,4 @@
-"""The pages of an artefact: its numbers beside the printed ones, and a trace of each row and column."""
+"""Pages of an artefact: its numbers beside the printed values, and a trace of each row and column."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from provlab.report.reference import ProjectReference, ReferencePart
 from provlab.report.templating import Site, number, trace_href
 
 DATA_MISSING, BROKEN = "data missing", "broken"
-"""Further states of an artefact. "broken": it could not be shown; the page says why."""
+"""Further states of an artefact. A "broken" artefact could not be shown; its page states the reason."""
 
 MAX_NUMBERS = 2000
-"""Lines of the table of a page, those first that the paper prints; the CSV file has all."""
+"""Row limit of the table on a page. Numbers that the paper prints come first; the CSV file has all rows."""
 
 MAX_OPEN = 6
-"""Data sets of a trace whose sections are open. With more a reader opens those of interest, or comes by a link; those
-without a trial have no section, but for the first one, which shows what is run."""
+"""Largest number of data sets with open sections on a trace page. With more, sections are folded, and data sets without
+a trial have none. The first data set always has one, because it shows the configuration."""
 
 MAX_TRIALS = 100
-"""Trials of a cell that a page lists; `provsel explain --trials` lists all."""
+"""Largest number of trials of a cell that a page lists; `provsel explain --trials` lists all."""
 
 FILES = {
     ".csv": "CSV, every number", ".md": "Markdown", ".tex": "LaTeX", ".svg": "SVG",
@@ -38,37 +38,37 @@ FILES = {
 }  # fmt: skip
 
 PARTS = ("selector", "model", "protocol", "dataset")
-"""Of the identity of a cell."""
+"""Parts of the identity of a cell."""
 
 
 @dataclass(eq=False)
 class ArtefactPage:
-    """What the other pages say of an artefact.
+    """Summary of an artefact for the other pages.
 
     Attributes
     ----------
     name, title : str
-        paper/artefact, and what it is.
+        Name as paper/artefact, and title.
     state : str
         Complete, partial, not run, `DATA_MISSING` or `BROKEN`.
     problem : str
-        Why nothing or not everything is shown, else "".
+        Reason why nothing or not everything is shown, otherwise "".
     commands : list of str
-        What to run for what is missing: get the data, then compute.
+        Commands for the missing trials: download the data, then compute.
     n_stored, n_planned : int
-        Trials; n_planned is 0 if it is not known because data are missing.
+        Numbers of trials; n_planned is 0 if it is unknown because data are missing.
     n_numbers, n_waiting : int
-        Numbers, and of these the ones without trials.
+        How many numbers the artefact has, and how many of them have no trials.
     certificates : dict
-        By certificate, the trials in each state.
+        Number of trials in each state, by certificate.
     states : Series, optional
-        The same trials by `certificate`, `cell` and `state`: a cell of several artefacts counts once.
+        The same counts by `certificate`, `cell` and `state`, so that a cell of several artefacts counts once.
     verdicts : list of Verdict
-        On the claims that are tested on it.
+        Verdicts on the claims that are tested on this artefact.
     tally : list of (verdict, number)
-        Of the paper's own claims among these.
+        Number of the paper's own claims with each verdict.
     reference : ReferencePart, optional
-        What the project's reference run gave.
+        Results of the project's reference run.
     """
 
     name: str
@@ -103,7 +103,7 @@ class ArtefactPage:
 
     @property
     def state_text(self) -> str:
-        """The state, with the percentage of what is stored; rounded down, as "100 %" is for what is complete."""
+        """The state, with the percentage of stored trials, rounded down because only a complete artefact has 100 %."""
         if self.state != PARTIAL:
             return self.state
         return f"partial, {math.floor(100 * self.n_stored / self.n_planned)} %"
@@ -111,25 +111,25 @@ class ArtefactPage:
 
 @dataclass(eq=False)
 class ArtefactContent:
-    """What only the page of the artefact shows.
+    """Content that only the page of the artefact shows.
 
     Attributes
     ----------
     numbers : DataFrame
-        See `compare_with_print`, with `trace`, the address of the trace, and `reference`, the reference's value as text
-        if there is one; what the paper prints comes first.
+        See `compare_with_print`. Added columns are `trace`, the address of the trace, and `reference`, the reference
+        value as text if there is one. Numbers that the paper prints come first.
     unit : str
-        Of the numbers.
+        Unit of the numbers.
     columns : list of str
-        Columns of the artefact; a summary adds others to the numbers.
+        Columns of the artefact; the numbers of a summary have additional columns.
     places : set of (str, str)
-        Rows and columns that have a trace.
+        Pairs of row and column that have a trace.
     files : list of Path
     tables : list of dict
-        Formatted tables: `caption`, `note`, `header`, `rows`.
+        Formatted tables with `caption`, `note`, `header` and `rows`.
     features : FeaturesPart
     differs : str
-        Why it differs from the print; "" where it does not.
+        Why the artefact differs from the printed values, or "" if it does not.
     compared : str
         Whether the reference is up to date with the code.
     """
@@ -152,7 +152,7 @@ def write_artefact(
     readings: Mapping[str, ClaimReadings],
     reference: ProjectReference,
 ) -> None:
-    """Write the page of an artefact; `readings` are those of the claims by their ids."""
+    """Write the page of an artefact; `readings` holds the readings of claims by id."""
     numbers = content.numbers
     printed = numbers[numbers["printed"] != ""]
     shown = numbers[:MAX_NUMBERS]
@@ -173,7 +173,7 @@ def write_trace(
     audited: Mapping[str, Mapping[str, int]],
     features: FeaturesPart,
 ) -> None:
-    """Write the page behind a row and column: what its cells share once, and each data set by itself.
+    """Write the trace page of a row and column, with the common settings of its cells and a section per data set.
 
     Parameters
     ----------
@@ -181,9 +181,9 @@ def write_trace(
     page : ArtefactPage
     trace : Trace
     audited : mapping
-        By cell, how many of its trials audits found to be identical, close and different.
+        How many trials of each cell audits found identical, close and different.
     features : FeaturesPart
-        Of the artefact.
+        Selected features of the artefact.
     """
     identities = [cell.entry.cell.identity for cell in trace.cells]
     shared = {}
@@ -198,7 +198,7 @@ def write_trace(
             if column["name"] == main["name"]:
                 of_datasets[cell.entry.dataset] = column
     ends = [column[end] for column in of_datasets.values() for end in ("minimum", "maximum")] or [0.0]
-    axis = min(ends), max(ends)  # one for all data sets
+    axis = min(ends), max(ends)  # shared by all data sets
     strips = {}
     for dataset, column in of_datasets.items():
         words = f"{column['n']} values on {dataset or 'the data'}, mean {number(column['mean'])}"

@@ -1,4 +1,4 @@
-"""The page of a claim: its verdict, what was found in each part, and what becomes of it under other readings."""
+"""Page of a claim: its verdict, the finding of each part, and the verdicts under other readings."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from provlab.report.reference import ProjectReference
 from provlab.report.templating import Site, number
 
 MAX_SAMPLES = 3000
-"""Values of the samples of a claim that its table lists."""
+"""Largest number of sample values in the table of a claim."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClaimReadings:
-    """What becomes of a claim under other readings of its paper.
+    """Results of a claim under other readings of its paper.
 
     Attributes
     ----------
     robustness : Robustness
     places : list of Place
-        The open choices that touch the claim.
+        Open choices that affect the claim.
     options : dict
-        Their options by the id of the choice, the default first.
+        Options by the id of the choice, the default first.
     universes : DataFrame
         See `by_effect`.
     margins : tuple of float
-        Where the verdict turns.
+        Effects at which the verdict changes.
     printed : float, optional
-        The effect by the printed numbers.
+        Effect computed from the printed numbers.
     part_of_data : PartOfData, optional
-        On which the readings were run, where not on all.
+        The part of the data on which the readings were run, if not on all data.
     """
 
     robustness: Any
@@ -72,7 +72,7 @@ def write_claim(
     site : Site
     verdict : Verdict
     artefact : (str, str)
-        Title and page of the artefact that the claim is tested on.
+        Title and page of the artefact on which the claim is tested.
     readings : ClaimReadings, optional
     reference : ProjectReference
     """
@@ -88,7 +88,7 @@ def write_claim(
 
 
 def _strips(parts: Sequence[Any]) -> dict[str, Markup]:
-    """Return a drawing of each finding; findings in one unit share an axis, which shows zero."""
+    """Return a drawing of each finding; findings in the same unit share an axis that includes zero."""
     drawings = {}
     for unit in dict.fromkeys(part.unit for part in parts):
         of_unit = [part for part in parts if part.unit == unit]
@@ -103,7 +103,7 @@ def _strips(parts: Sequence[Any]) -> dict[str, Markup]:
 
 
 def _axis(parts: Sequence[Any]) -> tuple[float, float]:
-    """Return the ends of an axis that contains all numbers of the findings, and zero."""
+    """Return the limits of an axis that contains all numbers of the findings and zero."""
     values = [0.0]
     for part in parts:
         values += [part.effect, part.low, part.high, *part.margins]

@@ -1,4 +1,4 @@
-"""Which features the cells of a page select: a table to read, the stability, a figure, and a file with more of them."""
+"""Features that the cells of a page select: tables, stability, a figure, and a file with more features."""
 
 from __future__ import annotations
 
@@ -18,54 +18,54 @@ from provlab.report.figures.style import only_formats, save_figure, style
 from provlab.report.templating import Site
 
 TOP = 30
-"""Features of a table, the most frequent ones."""
+"""Number of features in a table, which are the most frequent ones."""
 
 MAX_GROUPS, MAX_STABILITIES = 6, 300
-"""Tables of features of a page, each of one data set and column, and lines of the table of stabilities."""
+"""Limits of a page: tables of features, one per data set and column, and rows of the table of stability."""
 
 MAX_LINES = 20_000
-"""Of the CSV file: where a page has many cells, it has the most frequent features of each, `TOP` at least."""
+"""Row limit of the CSV file. For pages with many cells it has only the most frequent features, at least `TOP`."""
 
 MAX_NOTES = 3
 """Reasons why names or stabilities are missing."""
 
 MAX_METHODS = 20
-"""Of the figure; with more its lines are not told apart, and the table has the stability of each."""
+"""Method limit of the figure: more lines would not be distinguishable. The table has all stabilities."""
 
 MAX_RANKS = 2000
-"""Points of a line of the figure."""
+"""Number of points of a line in the figure."""
 
 
 class FeaturesLine(NamedTuple):
-    """A cell, by its id, where a page shows it: its row is a method, its column such as a number of features."""
+    """A cell, by its id, and its position on a page: method, data set and column, such as a number of features."""
 
     method: str
     column: str
     dataset: str
     cell: str
     href: str = ""
-    """Its own page, below the report."""
+    """Address of the cell's own page, relative to the report."""
 
 
 @dataclass(eq=False)
 class FeaturesPart:
-    """What features.html shows, and what pages of single cells show of theirs.
+    """Content of features.html and of the pages of single cells.
 
     Attributes
     ----------
     cells : dict
-        By the id of each cell with a list: its features, `TOP` of them.
+        The `TOP` most frequent features of each cell with a list, by the cell's id.
     counts : dict
-        By the same: how many features each selection has, and how many any of them.
+        By the cell's id: how many features every selection contains, and how many any selection contains.
     lines : list of FeaturesLine
-        Some of the `n_lines` with a list, data set by data set.
+        Some of the `n_lines` cells with a list, grouped by data set.
     groups : list of dict
-        Some of the `n_groups` data sets and columns: `dataset`, `column`, its `lines`, `n`, how many features any of
-        them selects, and of `TOP` of these `rows`: `feature`, and for each line its frequency and weight.
+        Some of the `n_groups` pairs of data set and column. Each has `dataset`, `column`, `lines`, the number `n` of
+        features that any line selects, and `rows` of the `TOP` features, with the frequency and weight in each line.
     notes : list of str
-        What is missing, and why.
+        Missing parts, with the reasons.
     csv, figure : str
-        Address below the report; "" if there is none.
+        Addresses relative to the report, "" for a missing file.
     """
 
     cells: dict[str, SelectedFeatures] = field(default_factory=dict)
@@ -92,21 +92,21 @@ def write_features(
     folder: str,
     csv: str = "",
 ) -> FeaturesPart:
-    """Write the files of the part "Which features?" of a page, and return what its template shows.
+    """Write the files of the section "Which features?" of a page, and return the content of its template.
 
     Parameters
     ----------
     site : Site
     lines : sequence of FeaturesLine
-        Two may be of the same cell.
+        Several lines may refer to the same cell.
     selects : Series of bool
-        By the id of each cell with trials: whether some trial selects a part of the features.
+        Whether any trial of a cell selects only some features, by the id of each cell with trials.
     features : iterable of (str, SelectedFeatures)
-        Id and features of each such cell. They pass one by one, as a page may have thousands of cells.
+        Id and features of each such cell. An iterator saves memory, because a page may have thousands of cells.
     folder : str
-        Of the page's files, below the report.
+        Folder of the page's files, relative to the report.
     csv : str, optional
-        Address of a CSV file with the same features; by default one is written.
+        Address of an existing CSV file with the same features; by default one is written.
     """
     groups = _by_place(lines, selects)
     in_tables = {line.cell for members in list(groups.values())[:MAX_GROUPS] for line in members}
@@ -153,7 +153,7 @@ def _by_place(lines: Sequence[FeaturesLine], selects: pd.Series) -> dict[tuple[s
 
 
 def _crossed(lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """Return a table of features and methods; the features that methods select most often come first."""
+    """Return a table of features by methods, with the most often selected features first."""
     by_method = [frames[line.cell].set_index("feature") for line in lines]
     frequency = pd.concat([frame["frequency"] for frame in by_method], axis=1, sort=False).fillna(0.0)
     weight = pd.concat([frame["weight"] for frame in by_method], axis=1, sort=False)
@@ -167,7 +167,7 @@ def _crossed(lines: Sequence[FeaturesLine], frames: Mapping[str, pd.DataFrame]) 
 
 
 def _notes(lines: Sequence[FeaturesLine], selects: pd.Series, part: FeaturesPart) -> list[str]:
-    """Return which methods the tables leave out, and why: they keep all features, or lists or names are missing."""
+    """Return notes on methods that the tables omit because they keep all features, or lists or names are missing."""
     methods_without: dict[str, dict[str, None]] = {}
     for line in lines:
         if line.cell in selects.index and line.cell not in part.cells:
@@ -193,7 +193,7 @@ def _write_csv(path: Path, lines: Sequence[FeaturesLine], frames: Mapping[str, p
 def _write_figure(
     path: Path, columns: Sequence[str], lines: Sequence[FeaturesLine], curves: Mapping[str, NDArray[np.float64]]
 ) -> None:
-    """Draw the mean over data sets of the frequency of the k-th most frequent feature, of at most `PANELS` columns."""
+    """Plot the frequency of the k-th most frequent feature, averaged over data sets, for at most `PANELS` columns."""
     if len(columns) > PANELS:
         columns = [columns[0], columns[len(columns) // 2], columns[-1]]
     means = []

@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: sentences, then the figure, then the table."""
+"""Representation of a result in notebooks: sentences, then the figure, then the table."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def notebook_html(
     sentences: Iterable[str], draw: Callable[[], Figure], table: pd.DataFrame, notes: Iterable[str]
 ) -> str:
-    """Return HTML in which everything is escaped; without Matplotlib there is no figure.
+    """Return escaped HTML, without a figure if Matplotlib is missing.
 
     Parameters
     ----------
     sentences, notes : iterable of str
-        Above and below.
+        Paragraphs above and below.
     draw : callable
         Returns the figure.
     table : DataFrame of str
@@ -30,7 +30,7 @@ def notebook_html(
     last = f'<div style="overflow-x: auto">{table.to_html()}</div>{_paragraphs(notes)}'
     try:
         figure = draw()
-    except ModuleNotFoundError:  # of the extra "report"
+    except ModuleNotFoundError:  # Matplotlib belongs to the extra "report"
         return f"{first}{last}"
     drawn = io.StringIO()
     figure.savefig(drawn, format="svg")

@@ -1,7 +1,7 @@
-"""Drawings of pages: a plot for Plotly, which a browser draws and a reader asks, and small ones without a script.
+"""Plots of pages: interactive ones, which Plotly draws in the browser, and small static ones.
 
-A spec is {"selects": labels, "views": [{"keys", "data", "layout"}]}: one view is shown at a time, chosen by its keys.
-Fonts and the colours of paper and grid are the theme's; assets/report.js adds them.
+A spec is {"selects": labels, "views": [{"keys", "data", "layout"}]}. One view is shown at a time, chosen by its keys.
+Fonts and the colours of paper and grid belong to the theme, and assets/report.js adds them.
 """
 
 from __future__ import annotations
@@ -21,34 +21,35 @@ from provlab.report.figures.looks import Look, kind_of, looks
 Spec = dict[str, Any]
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
-"""Plotly's names of `provlab.report.figures.looks.LINES`."""
+"""Plotly's names for `provlab.report.figures.looks.LINES`."""
 
 NUMBER_FIRST = r"([-+]?\d[\d,]*(?:\.\d+)?)(?:,\s+(.*))?"
-"""A column such as "300", or "300, NMI": a number, and what is plotted over it."""
+"""Matches a column such as "300" or "300, NMI": a number, and the quantity that is plotted against it."""
 
 MAX_TICKS = 12
 
 MAX_LINKED = 1000
-"""Numbers of a plot that lead to their traces at a click; the table's always do."""
+"""Largest number of points that link to their traces; numbers of the table always do."""
 
 
 def plain(text: object) -> str:
-    """Return untrusted text as Plotly shows it as it is: Plotly reads tags and links in names and labels."""
+    """Escape untrusted text, because Plotly interprets tags and links in names and labels."""
     return escape(str(text), quote=False)
 
 
 def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Spec | None:
-    """Return the plot of an artefact's numbers; None where fewer than two are numbers.
+    """Return the plot of an artefact's numbers, or None if fewer than two of them are numeric.
 
-    Columns that are numbers become an axis, with a line per row; else several data sets do, in the order of their
-    means, as in the papers; else rows. Bars are one standard deviation; what is printed stands as hollow marks.
+    If columns are numbers, they become the axis, with a line per row. Otherwise several data sets become the axis, in
+    the order of their means, as in the papers. Otherwise the rows do. Bars show one standard deviation, and hollow
+    marks the printed values.
 
     Parameters
     ----------
     numbers : DataFrame
         `row`, `column`, `dataset`, `number` (NaN for text), `sd`, `printed_number`, `trace`.
     columns : iterable of str
-        Those of the artefact. A summary adds quantities of other units beside these.
+        Columns of the artefact. A summary adds quantities in other units.
     unit : str
     """
     columns = list(columns)
@@ -82,7 +83,7 @@ def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Sp
 
 
 def _traces(lines: pd.DataFrame, over_numbers: bool, linked: bool) -> list[Spec]:
-    """Return a series for each row, and the printed numbers as hollow marks in the same colour."""
+    """Return a series for each row, with the printed numbers as hollow marks in the same colour."""
     series = []
     printed = []
     for row, look in looks(lines["row"]).items():
@@ -129,7 +130,7 @@ def _category_axis(lines: pd.DataFrame, over_datasets: bool) -> Spec:
 
 
 def _number_axis(places: pd.Series) -> Spec:
-    """Return an axis with ticks where there are numbers, logarithmic where these span more than a factor of 50."""
+    """Return an axis with a tick at each number; it is logarithmic if they span more than a factor of 50."""
     ticks = sorted({*places})
     if len(ticks) > MAX_TICKS:
         return {}
@@ -147,9 +148,9 @@ def strip(
     margins: Iterable[float] = (),
     verdict: str = "",
 ) -> Markup:
-    """Return values as ticks on an axis between `ends`, with a triangle below the mean or effect, and its interval.
+    """Return a drawing of values as ticks on an axis between `ends`, with a triangle below the mean or effect.
 
-    Below the axis stand the interval as a bar, in the colour of a verdict, and margins as dashes; zero is a line.
+    Below the axis the interval is a bar in the colour of the verdict. Margins are dashed lines and zero is a solid one.
     """
     low, high = ends
     scale = 150 / (high - low) if isfinite(high - low) and high > low else 0.0
@@ -157,7 +158,7 @@ def strip(
     def x(value: float) -> float:
         return round(5 + (min(max(value, low), high) - low) * scale, 1) if scale else 80.0
 
-    # one path for all ticks, and equal places once: a page may hold thousands of values
+    # one path for all ticks without duplicates, because a page may hold thousands of values
     places = {x(value) for value in values if isfinite(value)}
     ticks = [f"M{place:g} 2v11" for place in sorted(places)]
     pieces = f'<path class="axis" d="M5 13h150"/><path class="ticks" d="{"".join(ticks)}"/>'

@@ -1,4 +1,4 @@
-"""The project's reference results as pages show them, marked as the reference's, beside what is stored here."""
+"""The project's reference results, which pages show beside the results of stored trials."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from markupsafe import Markup
 from provlab.report.templating import render_notes
 
 Counts = list[tuple[str, int]]
-"""Verdicts, and how many claims have each."""
+"""Verdicts, each with its number of claims."""
 
 
 class ReferencePart(NamedTuple):
-    """What the reference has of one artefact.
+    """Reference results of one artefact.
 
     Attributes
     ----------
     provenance : Provenance
-        What it was computed with.
+        Versions, date and cost of the computation.
     counts : list of (verdict, number)
-        Of the paper's own claims that are tested on it, firm or depending on the reading.
+        Number of the paper's own claims with each verdict, firm or depending on the reading.
     tables : list of Markup
     figures : list of str
         Names of SVG files below `reference/ARTEFACT` of a report.
     numbers : DataFrame
-        `row`, `column`, `dataset` and `reference`, the value as text.
+        Columns `row`, `column`, `dataset` and `reference`, which is the value as text.
     """
 
     provenance: Any
@@ -41,16 +41,16 @@ class ReferencePart(NamedTuple):
 
 @dataclass(frozen=True)
 class ProjectReference:
-    """The reference results of a project; nothing if it has none.
+    """The reference results of a project, empty if it has none.
 
     Attributes
     ----------
     parts : mapping
-        By artefact.
+        Reference results by artefact.
     claims : mapping
-        By claim, its line in the table of verdicts.
+        Row of the table of verdicts, by claim.
     counts : mapping
-        By paper, the verdicts on its own claims.
+        Verdicts on the paper's own claims, by paper.
     n_trials : int
     """
 
@@ -61,7 +61,7 @@ class ProjectReference:
 
 
 def formatted_table(path: Path) -> Markup:
-    """Return a table in Markdown as HTML; its title, the bold line above it, becomes the caption."""
+    """Convert a Markdown table to HTML, with the bold line above it as its caption."""
     text = path.read_text(encoding="utf-8")
     title, end, table = text.removeprefix("**").partition("**\n\n")
     if not end:

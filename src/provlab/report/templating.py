@@ -1,4 +1,4 @@
-"""Jinja2 as the report uses it: everything is escaped, an unknown name is an error, and addresses are safe."""
+"""Jinja2 environment of the report: everything is escaped, unknown names are errors, and addresses are safe."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from provlab.report.figures.looks import kind_of
 from provsel import __version__
 
 MISSING = "–"
-"""Stands where there is no number."""
+"""Shown instead of a missing number."""
 
 TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table><caption>{caption}</caption>'
 
 
 @cache
 def environment() -> Environment:
-    """Return the environment, with its templates compiled at first use and kept."""
+    """Return the environment, which compiles each template at first use and caches it."""
     templates = Environment(
         loader=PackageLoader("provlab.report"),
         autoescape=True,
@@ -52,24 +52,24 @@ def environment() -> Environment:
 
 @dataclass(frozen=True)
 class Site:
-    """What all pages share.
+    """Settings that all pages share.
 
     Attributes
     ----------
     results, folder : path
-        Results folder, which commands name; and where the pages go.
+        Results folder, which commands name, and output folder of the pages.
     overrides : tuple of str
-        The user's settings: states and verdicts are about these.
+        The user's settings, to which states and verdicts refer.
     written : str
         When the report was written, UTC.
     n_trials : int or None
-        In the store; None of pages that are of no store.
+        Number of trials in the store; None for pages without a store.
     papers : tuple of str
     n_runs : int
-        Of the project's own.
+        Number of the project's own runs.
     has_benchmark : bool
     alone : bool
-        Whether there are no other pages than those of one command, such as `provsel rank`.
+        Whether the report has only the pages of one command, such as `provsel rank`.
     """
 
     results: Path
@@ -84,7 +84,7 @@ class Site:
 
     @property
     def parts(self) -> list[tuple[str, str, str]]:
-        """Name, text and page of each part of the navigation."""
+        """Name, text and page of each entry of the navigation."""
         parts = [("index", "Overview", "index.html")]
         if self.papers and self.n_runs:
             parts.append(("runs", "Runs", "runs/index.html"))
@@ -107,14 +107,14 @@ class Site:
         ----------
         href, template, title : str
         section : str
-            The part of the navigation that it belongs to: a paper, or "index", "runs", "claims", "environment".
+            Navigation entry that the page belongs to: a paper, or "index", "runs", "claims", "environment".
         crumb : str
-            Its name in the breadcrumbs, which go from the overview through its paper and `above`.
+            Name of the page in the breadcrumbs, which start at the overview and include its paper and `above`.
         above : sequence of (text, href)
         plots : bool
-            Load Plotly.
+            Whether to load Plotly.
         content
-            What the template shows.
+            Variables of the template.
         """
         crumbs = []
         if crumb:
@@ -132,7 +132,7 @@ class Site:
         path.write_text(visible(text), encoding="utf-8", newline="\n")
 
 
-# ---- Words
+# ---- Formatting
 
 
 def number(x: float, digits: int = 4) -> str:
@@ -146,7 +146,7 @@ def number(x: float, digits: int = 4) -> str:
 
 
 def like(x: float, text: str) -> str:
-    """Return a number with as many decimals as `text` has, or with four digits where that is not a number."""
+    """Format a number with as many decimals as `text` has, or with four digits if `text` is not a number."""
     pattern = re.fullmatch(r"[-+\N{MINUS SIGN}]?[\d,]+(?:\.(\d+))?", text)
     if pattern is None or not math.isfinite(x):
         return number(x)
@@ -156,7 +156,7 @@ def like(x: float, text: str) -> str:
 
 
 def pattern(ends: Iterable[float]) -> str:
-    """Return for `like` a number with the decimals that give the larger of two four digits."""
+    """Return a pattern for `like` with which the larger of two numbers has four significant digits."""
     size = max(map(abs, ends))
     if not 1e-4 <= size < 1e7:
         return ""
@@ -164,12 +164,12 @@ def pattern(ends: Iterable[float]) -> str:
 
 
 def value(x: float) -> Markup:
-    """Return the attribute by which a script sorts a cell, or nothing for NaN: empty cells come last."""
+    """Return the attribute by which a script sorts a cell, or nothing for NaN, because empty cells come last."""
     return Markup("") if math.isnan(x) else Markup(f' data-value="{x:.12g}"')
 
 
 def step(standard_errors: float) -> tuple[str, str]:
-    """Return in which of three steps a difference lies: a class of the style sheet, and words."""
+    """Return the size class of a difference: a class of the style sheet and a label."""
     if math.isnan(standard_errors):
         return "", ""
     distance = abs(standard_errors)
@@ -179,17 +179,17 @@ def step(standard_errors: float) -> tuple[str, str]:
 
 
 def when(text: str) -> str:
-    """Return a time in UTC, ISO 8601, as people write it."""
+    """Convert an ISO 8601 time in UTC to readable text."""
     return f"{text[:16].replace('T', ' ')} UTC"
 
 
 def join_items(value: Any) -> str:
-    """Return a value as a text; a list, such as of BLAS libraries, becomes one."""
+    """Return a value as text; a list, such as the BLAS libraries, is joined by commas."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def card(part: Mapping[str, Any] | None) -> tuple[str, list[tuple[str, str]]]:
-    """Return the class of a part of a cell's identity, and its settings: its arguments, then its version."""
+    """Return the class and the settings of a part of a cell's identity; its arguments precede its version."""
     if part is None:
         return "none", []
     items = []
@@ -201,11 +201,11 @@ def card(part: Mapping[str, Any] | None) -> tuple[str, list[tuple[str, str]]]:
 
 
 def script_json(content: Any) -> Markup:
-    """Return JSON for a script element: nothing in it can end the element."""
+    """Return JSON that is safe inside a script element: nothing in it can end the element."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(visible(text, backslash="\\\\"))  # a chart shows them as the text of a page does
+    return Markup(visible(text, backslash="\\\\"))  # a chart shows control characters as a page does
 
 
 def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
@@ -215,18 +215,18 @@ def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
     ----------
     markdown : str
         CommonMark with tables. HTML is escaped. Headings move one level down, below those of the page. Links to http(s)
-        addresses stay; of others the text remains. Images become links: a report loads nothing.
+        addresses are kept; other links are reduced to their text. Images become links, because a report loads nothing.
     title : str, optional
-        Caption of its table, in Markdown; by default tables are numbered.
+        Caption of the table, in Markdown; by default tables are numbered.
     source : str
-        What the tables are numbered in.
+        Name of the text in which the tables are numbered.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens, caption = parser.parse(markdown), parser.parseInline(title)
     for token in [*tokens, *caption]:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
-        elif token.type in ("th_open", "td_open"):  # an alignment is an inline style, which a page's policy forbids
+        elif token.type in ("th_open", "td_open"):  # an alignment would be an inline style, which the policy forbids
             token.attrs = {"scope": "col"} if token.type == "th_open" else {}
         is_address = True
         for child in token.children or []:
@@ -246,7 +246,7 @@ def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
 
 
 def fold_notes(html: str) -> tuple[Markup, list[tuple[Markup, Markup]]]:
-    """Return what stands above the sections of rendered notes, and the title and text of each section."""
+    """Split rendered notes into the text above the sections, and the title and text of each section."""
     above, *sections = html.split("<h3>")
     folded = []
     for section in sections:
@@ -255,19 +255,21 @@ def fold_notes(html: str) -> tuple[Markup, list[tuple[Markup, Markup]]]:
     return Markup(above), folded
 
 
-# ---- Addresses: made from untrusted strings, safe, and different for different strings
+# ---- Addresses: safe although made from untrusted strings, and unique
 
 
 def slug(*texts: str) -> str:
-    """Return the ascii letters and digits of some texts, at most 48 of each, with dashes between them."""
+    """Join the ASCII letters and digits of some texts with dashes, with at most 48 characters of each text."""
     parts = (re.sub(r"[^a-z0-9]+", "-", text.lower())[:48].strip("-") for text in texts)
     return "-".join(part for part in parts if part)
 
 
 def trace_href(artefact: str, row: str, column: str, dataset: str = "") -> str:
-    """Return the page of the trace of a row and column, at a data set where one is named; relative to the report.
+    """Return the address of the trace of a row and column, with an anchor if a data set is given.
 
-    Exact names that differ have different pages or anchors, whatever characters they consist of.
+    The address is relative to the report.
+
+    Different names have different pages or anchors, whatever characters they contain.
     """
     name = slug(row, column, digest([artefact, row, column])[:12])
     anchor = f"#{dataset_anchor(dataset)}" if dataset else ""
@@ -275,17 +277,17 @@ def trace_href(artefact: str, row: str, column: str, dataset: str = "") -> str:
 
 
 def dataset_anchor(dataset: str) -> str:
-    """Return the id of a data set's section on a trace page."""
+    """Return the id of the section of a data set on a trace page."""
     return slug("d", dataset, digest(dataset)[:10])
 
 
 def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterable[str]) -> None:
-    """Check that the names of papers, artefacts and claims can be names of files, each of another one.
+    """Check that the names of papers, artefacts and claims are valid and distinct file names.
 
     Raises
     ------
     ValueError
-        Names what is wrong. Nothing untrusted becomes part of a path but through here or `slug`.
+        If a name is invalid or occurs twice. Untrusted text becomes part of a path only through here or `slug`.
     """
     names = [("paper", name) for name in papers]
     names += [("artefact", name.partition("/")[2]) for name in artefacts]
@@ -297,7 +299,7 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
                 f"{kind} {name!r}: expected a name of letters, digits, '.', '_' and '-' that starts with a letter or "
                 "digit, at most 150 long, because it names a page; rename it."
             )
-        if (kind, name.lower()) in seen:  # some file systems ignore case
+        if (kind, name.lower()) in seen:  # because some file systems ignore case
             raise ValueError(f"{kind} {name!r}: two pages have this name; rename one.")
         seen.add((kind, name.lower()))
 
@@ -307,15 +309,16 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
 
 @cache
 def style_ids() -> tuple[str, ...]:
-    """Return ids of style sheets that Plotly's bundle adds for its maps, unless an element has the id.
+    """Return the ids of the style sheets that Plotly's bundle adds for its maps unless an element has that id.
 
-    The pages have no maps, and their policy forbids style sheets in a page: with these ids taken nothing is tried.
+    The pages have no maps, and their policy forbids inline style sheets. Elements with these ids keep Plotly from
+    adding any.
     """
     return tuple(dict.fromkeys(re.findall(r'getElementById\("([0-9a-f]{64})"\)', get_plotlyjs())))
 
 
 def write_assets(folder: Path, *, plots: bool = True) -> None:
-    """Write the style sheet, scripts and icon of all pages, and Plotly's bundle, as its package ships it."""
+    """Write the style sheet, scripts and icon of all pages, and the bundle from the Plotly package."""
     folder.mkdir(parents=True, exist_ok=True)
     for asset in files("provlab.report").joinpath("assets").iterdir():
         (folder / asset.name).write_bytes(asset.read_bytes())

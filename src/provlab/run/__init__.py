@@ -1,1 +1,1 @@
-"""Running planned tasks: a task, its executors and its environment."""
+"""Execution of planned tasks: tasks, executors and the environment."""

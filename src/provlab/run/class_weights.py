@@ -1,4 +1,4 @@
-"""Class weights by the labels of the data, as in scikit-learn, for models that learn whole numbers."""
+"""Class weights given by the labels of the data, as in scikit-learn, for models that learn integer codes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "class_weight"
 
 
 def method_by_codes(method: Method, classes: Classes | None) -> Method:
-    """Return a method whose selector and model have `class_weight` by class codes, at any depth."""
+    """Return a method with `class_weight` of its selector and model keyed by class codes, at any depth."""
     if classes is None:
         return method
     codes = _codes_by_text(classes)
@@ -23,7 +23,7 @@ def method_by_codes(method: Method, classes: Classes | None) -> Method:
 
 
 def model_by_codes(model: Any, classes: Classes | None) -> Any:
-    """Return an unfitted copy of an estimator that has `class_weight` by class codes, at any depth."""
+    """Return an unfitted copy of an estimator with `class_weight` keyed by class codes, at any depth."""
     from sklearn.base import clone
 
     copy = clone(model)
@@ -53,7 +53,7 @@ def _by_codes(config: Any, codes: Mapping[str, int]) -> Any:
 
 
 def _weights(value: Any, codes: Mapping[str, int]) -> Any:
-    """Return weights by class code; a grid has a list of them, and other forms are unchanged."""
+    """Return weights by class code, for each element of a list in a grid; other forms are unchanged."""
     if isinstance(value, Mapping):
         return {codes.get(str(label), label): weight for label, weight in value.items()}
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Run tasks on a Dask cluster: a running one, processes of this machine, or jobs of SLURM.
+"""Execution of tasks on a Dask cluster: a running cluster, local processes, or SLURM jobs.
 
-The client alone plans and writes the store; workers load the data themselves. Tasks are sent unchanged, a few at a
-time.
+Only the client plans and writes the store, and workers load the data themselves. Tasks are sent
+unchanged, a few at a time.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from provsel import __version__
 
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")
 TASKS_A_THREAD = 2
-"""Tasks submitted at a time per worker: a running one and the next one. More would only fill the memory of scheduler
-and client.
+"""Tasks submitted at a time per worker: the running task and the next one. More would only fill the memory of the
+scheduler and the client.
 """
 
 LOOK_EVERY = 1.0
@@ -48,11 +48,11 @@ LOOK_EVERY = 1.0
 AGAIN = "finished trials are stored; run the same command again to resume"
 
 _ONE_TASK = threading.Lock()
-"""A worker of several threads runs one task at a time: BLAS threads, CPU times and warnings belong to the process."""
+"""Lock for workers with several threads, because BLAS threads, CPU times and warnings belong to the process."""
 
 
 def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int) -> Results:
-    """Yield the results of tasks from the cluster of a config, which is closed at the end if it was started here."""
+    """Yield the results of tasks from the cluster of a config, which is closed at the end if started here."""
     stated = config.get("patience", 60)
     try:
         patience = float(stated)
@@ -62,7 +62,7 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
         raise ValueError(f"executor.patience: expected a number of seconds above 0, got {stated!s:.80}.")
     if not tasks:
         return
-    # one task per worker: when a worker dies, only its running task can be the cause
+    # with one task per worker, only the running task can be the cause when a worker dies
     saturation = dask.config.set({"distributed.scheduler.worker-saturation": 1.0})
     with silence_logging_cmgr(logging.CRITICAL + 1), saturation, ExitStack() as stack:
         cluster: Any = config.get("address")
@@ -88,19 +88,20 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
 
 
 def slurm_cluster(config: Mapping[str, Any]) -> Any:
-    """Return dask-jobqueue's SLURMCluster of a config, with a scheduler in this process and no jobs yet.
+    """Return dask-jobqueue's SLURMCluster for a config, with its scheduler in this process and no jobs yet.
 
     Parameters
     ----------
     config : mapping
-        queue, account, walltime, memory (per worker), interface, local_directory, log_directory: as in SLURMCluster,
-        but quoted. `job_extra_directives`: further #SBATCH lines. `job_script_prologue`: lines of shell before the
-        worker starts, after ours, which limit BLAS to one thread and say where the data are.
+        queue, account, walltime, memory (per worker), interface, local_directory and log_directory
+        are as in SLURMCluster, but quoted. `job_extra_directives` holds further #SBATCH lines.
+        `job_script_prologue` holds shell lines that run before the worker starts, after our lines
+        that limit BLAS to one thread and set the data folders.
 
     Raises
     ------
     ValueError
-        For a text of more than one line, or with control characters.
+        If a setting has several lines or control characters.
     """
     try:
         from dask_jobqueue import SLURMCluster
@@ -136,7 +137,7 @@ def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _job_directives(config: Mapping[str, Any]) -> list[str]:
-    """Return the lines #SBATCH: the output path, which SLURMCluster does not quote, and those of the user."""
+    """Return the #SBATCH lines: the output paths, which SLURMCluster does not quote, and the user's lines."""
     directives = []
     if config.get("log_directory"):
         folder = _line("log_directory", config["log_directory"])
@@ -165,7 +166,7 @@ def _texts_of(config: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _line(name: str, value: Any) -> str:
-    """Return a setting as a string without line breaks, after which a job script would run shell commands."""
+    """Return a setting as a string; refuse line breaks, which could inject shell commands into a job script."""
     text = str(value)
     if not text.isprintable():
         raise ValueError(
@@ -189,33 +190,33 @@ def _local_cluster(n_jobs: int) -> LocalCluster:
     return LocalCluster(
         n_workers=n_jobs,
         threads_per_worker=1,
-        memory_limit=0,  # no memory limit, near which workers would be killed: as with the other executors
-        dashboard_address="127.0.0.1:0",  # any port: two runs at a time would warn about the same one
-        preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],  # the client ends its workers
+        memory_limit=0,  # no limit, near which workers would be killed, as with the other executors
+        dashboard_address="127.0.0.1:0",  # any free port, because concurrent runs would warn about a fixed one
+        preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],  # the client stops its workers
         silence_logs=logging.CRITICAL,
     )
 
 
 def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -> Results:
-    """Yield the result of each task, in any order; whatever happens, nothing of them stays on the cluster.
+    """Yield the result of each task, in any order, and remove all tasks from the cluster in any case.
 
-    Tasks of a lost worker run again elsewhere. They are submitted in order, with those of one data set together: a
-    worker, which keeps the last data sets that it loaded, then loads each once.
+    Tasks of a lost worker are rerun elsewhere. The tasks of a data set are submitted together,
+    because a worker keeps the last data sets that it loaded and then loads each only once.
 
     Parameters
     ----------
     client : Client
     where : str
-        The cluster, for messages.
+        Name of the cluster for messages.
     tasks : sequence of Task
     patience : float
-        Seconds to wait for a first worker, and for another one when all are gone.
+        Seconds to wait for the first worker, and for a new worker when all are gone.
 
     Raises
     ------
     ClusterError
-        If there are no workers, or one has another version or lacks the data; also for a task that takes its workers
-        down, as every task does on a worker without provsel.
+        If there are no workers, if a worker has another version or lacks the data, or if a task
+        crashes its workers, as every task does on a worker without provsel.
     """
     waiting, running, seen = deque(enumerate(tasks)), set[Future](), time.monotonic()
     address = client.scheduler_info()["address"]
@@ -228,7 +229,8 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
                 raise TimeoutError
             while waiting and len(running) < TASKS_A_THREAD * n_threads:
                 number, task = waiting.popleft()
-                # the order of submission sets priorities: tasks submitted together would run in any order
+                # tasks are submitted one by one, because the order of submission sets their
+                # priorities
                 running.add(client.submit(run_on_worker, task, __version__, priority=-number, pure=False))
             if not running:
                 time.sleep(min(0.1, patience))
@@ -238,7 +240,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
                 done, running = wait(running, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
             for future in done:
                 result: TaskResult = future.result(timeout=patience)
-                future.release()  # otherwise it would run again when its worker dies
+                future.release()  # otherwise it would be rerun when its worker dies
                 yield result
     except TimeoutError:
         raise ClusterError(
@@ -251,7 +253,7 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
         ) from None
     except ClusterError:
         raise
-    except (OSError, CancelledError):  # errors of its connection; this cancels futures
+    except (OSError, CancelledError):  # connection errors, which cancel the futures
         running.clear()  # cancelling them would take half a minute
         raise ClusterError(
             f"executor: lost the scheduler at {where}; start it and its workers again; {AGAIN}."
@@ -262,9 +264,9 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
 
 
 def run_on_worker(task: Task, version: str) -> TaskResult:
-    """Run a task on a worker, which loads the data itself; anything that it lacks for every task is a ClusterError."""
+    """Run a task on a worker, which loads the data itself; raise ClusterError if it cannot run any task."""
     try:
-        fresh = [replace(cell) for cell in task.cells]  # these use the classes on this machine, not the client's
+        fresh = [replace(cell) for cell in task.cells]  # copies use the classes of this machine, not the client's
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
         if version != __version__ or keys != [trial.key for trial in task.trials]:
             raise ValueError(f"it has provsel {__version__}, the client has {version}, or its keys of trials differ")

@@ -1,4 +1,4 @@
-"""The environment of a computation, as stated in a record."""
+"""The environment of a computation as stated in a record."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ LIBLINEAR = "liblinear-official"
 def environment() -> str:
     """Return versions of Python and packages, machine kind, BLAS, processor features and libm, as canonical JSON.
 
-    Records with the same text come from one kind of machine, and should have the same bits. A BLAS is described by
-    name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has different kernels for different
-    processors, whose last digits differ. The same holds for NumPy's loops, whose vector instructions are `cpu`, and the
-    functions of `libm`.
+    Records with the same string come from the same kind of machine and should agree bit by bit. A
+    BLAS is described by name, version and core type, as in "openblas 0.3.30 SkylakeX", because
+    OpenBLAS has different kernels for different processors, whose last digits differ. The same
+    holds for NumPy's loops, whose vector instructions are `cpu`, and for the functions of `libm`.
     """
-    import_module("scipy.linalg")  # SciPy brings its own BLAS: reported whether or not it has been used yet
+    import_module("scipy.linalg")  # SciPy has its own BLAS, which is reported even if it is unused
     blas = sorted({_blas_text(pool) for pool in threadpool_info() if pool["user_api"] == "blas"})
     return canonical_json(
         {
@@ -51,35 +51,36 @@ def environment() -> str:
 
 
 def _blas_text(pool: dict[str, Any]) -> str:
-    parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # only some libraries report the last
+    parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # some libraries lack the last
     return " ".join(str(part) for part in parts if part)
 
 
 def cpu_features() -> list[str]:
-    """Return the sets of vector instructions that NumPy uses on this processor, as in ["X86_V2", "X86_V3"]."""
-    core = import_module("numpy._core._multiarray_umath")  # what numpy.show_runtime prints; there is no public form
+    """Return the vector instruction sets that NumPy uses on this processor, such as ["X86_V2", "X86_V3"]."""
+    core = import_module("numpy._core._multiarray_umath")  # source of numpy.show_runtime; there is no public interface
     features, names = getattr(core, "__cpu_features__", {}), ("__cpu_baseline__", "__cpu_dispatch__")
     return [feature for name in names for feature in getattr(core, name, ()) if features.get(feature)]
 
 
 def mathematics() -> str:
-    """Return the C library and a digest of its results for exp, log and pow, as in "glibc 2.36 0f3a61c2b9d4".
+    """Return the C library and a digest of its results for exp, log and pow, such as "glibc 2.36 0f3a61c2b9d4".
 
-    The C library chooses among variants of these functions by processor and by GLIBC_TUNABLES, and does not report its
-    choice. They differ in one value in a thousand or fewer (glibc 2.36 without FMA: exp in 9 of 16,384), hence so many.
+    The C library chooses variants of these functions by processor and GLIBC_TUNABLES without
+    reporting its choice. The variants differ in one value in a thousand or fewer (glibc 2.36
+    without FMA: exp in 9 of 16,384), hence the many values.
     """
-    grid = np.arange(1, 16385) / 1024  # exact: the same bits everywhere
+    grid = np.arange(1, 16385) / 1024  # exact on all machines
     functions = (math.exp, math.log, lambda x: math.pow(x, 1.7))
     scalars = [list(map(function, grid.tolist())) for function in functions]
-    values = np.array([*scalars, np.exp(grid), np.log(grid)], dtype="<f8")  # NumPy has its own loops for these two
+    values = np.array([*scalars, np.exp(grid), np.log(grid)], dtype="<f8")  # NumPy has its own loops for exp and log
     library = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) else None
     return f"{library or 'unnamed'} {hashlib.sha256(values.tobytes()).hexdigest()[:12]}"
 
 
 def git_revision() -> str:
-    """Return the revision of the source tree, or of the project if provsel is installed, with "+" if files differ.
+    """Return the revision of the source tree, or of the project if provsel is installed; "+" marks changed files.
 
-    "" if neither is a checkout.
+    The result is "" if neither is a checkout.
     """
     roots = package_conf().parent, current_project().root
     return next((_revision(root) for root in roots if (root / ".git").exists()), "")
@@ -87,10 +88,10 @@ def git_revision() -> str:
 
 @cache
 def _revision(root: Path) -> str:
-    """Return the commit of a working tree, with "+" if files differ; "" if git cannot tell.
+    """Return the commit of a working tree, with "+" if files have changed; "" if git cannot determine it.
 
-    The settings of a repository name programs that git runs, such as filters, so settings of a data folder are not
-    read: an empty repository uses the index and the objects of this one.
+    Settings of a repository can name programs that git runs, such as filters. They are not read
+    here, because an empty repository uses the index and the objects of the folder's repository.
     """
     parts = ["HEAD", "--git-path", "index", "--git-path", "objects"]
     try:

@@ -1,4 +1,4 @@
-"""Where tasks run. An executor takes tasks and yields their results as they arrive; results never depend on it."""
+"""Executors, which run tasks and yield their results as they arrive; results never depend on them."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from provlab.run.task import Results, TaskResult, cut_off_on, run_task
 EXECUTORS = ("auto", "serial", "loky", "dask", "slurm")
 
 WORKERS_START = 4.0
-"""Seconds until workers compute: Python starts, and imports what a task needs."""
+"""Seconds until workers compute, for the start of Python and the imports of a task."""
 
 LONG_TASK = 10.0
-"""Seconds of a first task that are not just imports and loading."""
+"""Seconds beyond which a first task does more than import and load."""
 
 REPLACED = "A worker stopped while some jobs were given to the executor"
-"""Warning of loky when it replaces a worker that has grown, for instance by 60,000 images; nothing is lost."""
+"""Harmless warning of loky when it replaces a worker whose memory has grown, for example by 60,000 images."""
 
 THREADS_END = 10.0
-"""Seconds that the threads of a pool may take to end after it is shut down."""
+"""Seconds that the threads of a pool may take to end after a shutdown."""
 
 WATCH_EVERY = 1.0
-"""Seconds between two checks by a worker of the process that started it."""
+"""Seconds between two checks of a worker that its parent process is alive."""
 
 
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
@@ -54,21 +54,22 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ----------
     tasks : sequence of Task
     config : mapping
-        `name`: auto, serial, loky, dask or slurm; except for serial, `n_jobs`, the number of worker processes, -1 for
-        one per core. For dask alternatively `address`, the address of a running scheduler. For both `patience`, in
-        seconds. For slurm also the arguments of `dask.slurm_cluster`. For all, `private_copies`, names of classes that
-        get rows to which they may write.
+        `name` is auto, serial, loky, dask or slurm. `n_jobs`, for all but serial, is the number of
+        worker processes, or -1 for one per core. `address`, an alternative for dask, is the address
+        of a running scheduler. `patience`, for dask and slurm, is in seconds. slurm also takes the
+        arguments of `dask.slurm_cluster`. `private_copies` names classes that get rows to which
+        they may write.
 
     Raises
     ------
     ValueError
-        For an unknown executor or number of workers, or an executor whose packages are not installed.
+        If the executor or the number of workers is invalid, or its packages are not installed.
     ChildProcessError
-        A worker process was killed from outside.
+        If a worker process was killed.
     ClusterError
-        A cluster that cannot do the work, see `dask.run_on`.
+        If a cluster cannot do the work, see `dask.run_on`.
     """
-    cut_off_on.cache_clear()  # in this process; other processes start empty
+    cut_off_on.cache_clear()  # other processes start with an empty cache
     tasks = [replace(task, private_copies=_private_copies(config)) for task in tasks]
     name, wanted = config.get("name"), str(config.get("n_jobs", -1))
     if not re.fullmatch(r"-?[1-9]\d*", wanted, re.ASCII):
@@ -87,17 +88,17 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     if name not in EXECUTORS:
         raise ValueError(f"executor: expected one of {', '.join(sorted(EXECUTORS))}, got {name!r}.")
     try:
-        from provlab.run.dask import run_on_cluster  # an extra, and slow to import
+        from provlab.run.dask import run_on_cluster  # optional, and slow to import
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"executor: it needs the packages dask and distributed, but {error.name} is not installed; "
+            f"executor: this executor needs the packages dask and distributed, but {error.name} is not installed; "
             f"{to_install('dask')}."
         ) from None
     return _isolated(run_on_cluster(tasks, config, n_jobs))
 
 
 def _isolated(results: Results) -> Results:
-    """Yield results from child processes, which import nothing from the data folder."""
+    """Yield results from child processes that import nothing from the data folder."""
     with isolated_children():
         yield from results
 
@@ -113,19 +114,19 @@ def _private_copies(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use, considering its affinity and its container's quota."""
+    """Return the number of cores that this process may use, given its affinity and container quota."""
     return int(joblib.cpu_count())
 
 
 def run_and_record(task: Task) -> TaskResult:
-    """Run a task and collect its warnings: shown as they come, the same one would appear thousands of times.
+    """Run a task and collect its warnings, because repeated warnings would be shown thousands of times.
 
-    Not for threads, which share the handling of warnings.
+    It must not be used in threads, which share the handling of warnings.
     """
     with warnings.catch_warnings(record=True) as messages:
         if any(
             action == "error" for action, *_ in warnings.filters
-        ):  # as with python -W error: no result depends on it
+        ):  # as with python -W error; results do not depend on it
             warnings.simplefilter("default")
         result = run_task(task)
     result.warnings += [visible(f"{message.category.__name__}: {message.message}") for message in messages]
@@ -133,15 +134,15 @@ def run_and_record(task: Task) -> TaskResult:
 
 
 def run_in_worker(task: Task) -> TaskResult:
-    """Run a task like `run_and_record` in a process whose output is not shown by any command."""
+    """Run a task like `run_and_record` in a process whose output no command shows."""
     with visible_output():
         return run_and_record(task)
 
 
 def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
-    """Run tasks in this process while that is faster than starting workers; the others run in workers.
+    """Run tasks in this process while that is faster than starting workers, and the rest in workers.
 
-    The first task imports and loads, so the second task shows how long the others take.
+    The first task includes imports and loading, so the second shows how long the others take.
     """
     seconds_a_trial = math.inf
     for place, task in enumerate(tasks):
@@ -161,7 +162,7 @@ def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
     """Run tasks in processes of this machine; two per worker are submitted at a time."""
-    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky
+    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # issued by a thread of loky
     others, threads = set(multiprocessing.active_children()), set(threading.enumerate())
     pool = ProcessPoolExecutor(
         n_jobs, env=dict.fromkeys(ONE_THREAD, "1"), initializer=_end_with, initargs=(os.getpid(),)
@@ -189,20 +190,20 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
             for child in set(multiprocessing.active_children()) - others:
                 child.terminate()
         pool.shutdown(wait=True)
-        # loky does not wait for the thread that feeds its queue: stopped by the end of Python while it removes the
-        # queue's semaphores, it leaves one that the tracker of resources complains of
+        # loky does not wait for the thread that feeds its queue. If Python ends while the thread
+        # removes the queue's semaphores, the resource tracker complains of a leaked one.
         for thread in set(threading.enumerate()) - threads:
             thread.join(THREADS_END)
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block; processes started meanwhile ignore it and are ended by this one."""
+    """Delay Ctrl-C until the end of the block; processes started in it ignore Ctrl-C and are ended by this one."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     for tracker in (multiprocessing.resource_tracker, resource_tracker):
-        tracker.ensure_running()  # Python's own tracker lets the signal through when it starts
+        tracker.ensure_running()  # Python's own tracker does not block the signal when it starts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -211,7 +212,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _end_with(parent: int) -> None:
-    """Make this worker end soon after its parent process, which cannot notify workers when it is killed."""
+    """Make this worker end soon after its parent, which cannot notify workers when it is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:

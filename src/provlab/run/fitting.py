@@ -1,4 +1,4 @@
-"""Fit the selector of a cell on the rows of a fold, in one of three settings, test a model, and return the results."""
+"""Fitting of a cell's selector on the rows of a fold, in one of three settings, and the test of a model."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from provsel.training_view import Cost, Meter, described
 
 @dataclass
 class Fitted:
-    """A reducer fitted on `rows`, either the rows of the fold or its support vectors, and its cost.
+    """A selector fitted on `rows`, the rows of the fold or its support vectors, and its cost.
 
-    `geometry` holds the values that certificates derive from it, for all trials with the same reducer; `weights` has
-    the `sample_weight` of the rows if there is one.
+    `geometry` holds values that certificates derive from it, shared by all trials with the same
+    selector; `weights` holds the `sample_weight` of the rows, if any.
     """
 
     reducer: Any
@@ -41,7 +41,7 @@ class Fitted:
     weights: dict[str, Any] = field(default_factory=dict)
 
     def as_record(self, fold: Fold) -> Record:
-        """Return the selection from the features of a fold, and its cost."""
+        """Return the selection as features of a fold, and its cost."""
         inner, features = self.reducer, reducers.kept_features(self.reducer)
         return {
             "selector": type(inner).__name__,
@@ -59,16 +59,16 @@ class Fitted:
 
 
 class Tested(NamedTuple):
-    """The results of a model on the test rows; the model itself is not kept, as a forest is large.
+    """Results of a model on the test rows; the model is not kept, because a forest is large.
 
     Attributes
     ----------
     scores : mapping
-        Columns of the record.
+        Scores by column of the record.
     weights : ndarray of shape (n_columns,)
-        Factors by which a linear model multiplies each column; empty for other models, and for many columns.
+        Coefficients of a linear model; empty for other models or many columns.
     columns : ndarray or None
-        Features that the model itself keeps.
+        Features that the model itself keeps, if it drops some.
     cost : Cost
         Cost of the training and of the prediction.
     """
@@ -80,14 +80,14 @@ class Tested(NamedTuple):
 
 
 DETERMINED = ("provsel", "provlab", "sklearn")
-"""Packages whose models give the same results for the same rows, if they have a seed or need none."""
+"""Packages whose models give the same results for the same rows, if seeded or deterministic."""
 
 MAX_COEFFICIENTS = 100
-"""More coefficients of a trial are not stored: they would take up most of a store."""
+"""Maximum number of stored coefficients per trial; more would dominate the size of a store."""
 
 
 def _named(fold: Fold, features: Any) -> Record:
-    """Return the selected features, with names if the fold has its own columns; None if all are kept."""
+    """Return the selected features (None if all are kept), with names if the fold has its own columns."""
     every = features is None or features.size == fold.view.n_features
     chosen = ... if every else features
     names = None if fold.feature_names is None or features is None else fold.feature_names[chosen].tolist()
@@ -95,30 +95,31 @@ def _named(fold: Fold, features: Any) -> Record:
 
 
 def _coefficients(weights: NDArray[np.float64], reducer: Any, n_features: int) -> list[float] | None:
-    """Return the coefficient of each selected feature in a linear model, in order of selection.
+    """Return the coefficients of the selected features in a linear model, in order of selection.
 
-    If all features are kept, the order is that of the columns. None for a model with several vectors, for a reducer
-    that mixes features, and for more than `MAX_COEFFICIENTS`.
+    If all features are kept, the order is that of the columns. The result is None if the model has
+    several coefficient vectors, if the selector mixes features, or if there are more than
+    `MAX_COEFFICIENTS`.
     """
     features = reducers.kept_features(reducer)
     if features is None or not 0 < weights.size == features.size <= MAX_COEFFICIENTS:
         return None
-    of_features = weights[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
+    of_features = weights[np.argsort(np.argsort(features))]  # columns of reduced rows are in increasing order
     of_features = of_features * (reducer.weights_ if getattr(reducer, "rescale", False) else 1.0)
     return of_features[np.argsort(features) if features.size == n_features else ...].astype(float).tolist()
 
 
 def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
-    """Fit a selector on the rows of a view, or on its support vectors; a deterministic one is fitted once for all.
+    """Fit a selector on the rows of a view or its support vectors; deterministic selectors are fitted once.
 
-    Trials that differ only in their model, such as in C, have the same selection if they have the same rows.
+    Trials that differ only in the model, for example in C, share a selection if they have the same rows.
     """
     selector: Any = build("selector", method.selector)
     if view.y is not None and view.y.dtype.kind == "f":
         _tell_of_numbers(selector)
     if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
-        checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
-    # a foreign class that is given the view could name its parts like ours
+        checked_count(selector, view.n_features)  # before an SVM on all rows takes minutes
+    # a foreign class with access to the view could use the same names of parts
     is_shipped = type(selector).__module__.split(".")[0] in ("provsel", "provlab")
     outsider = selector if isinstance(selector, BaseSelector) and not is_shipped else None
     draws = reducers.is_random(selector)
@@ -152,20 +153,20 @@ SCORES_OF_CLASSES = {
     "f_classif": "f_regression",
     "mutual_info_classif": "mutual_info_regression",
 }
-"""Score functions of scikit-learn that treat each number as a class, and what to use for numbers."""
+"""scikit-learn score functions that treat each number as a class, with their replacements for numbers."""
 
 
 def _tell_of_numbers(selector: Any) -> None:
-    """Set the task of a selector, and of selectors inside it, to regression, even if all targets are whole numbers."""
+    """Set the task of a selector, and of nested selectors, to regression, even for whole numbers."""
     if getattr(selector, "classes_only", False):
         raise ValueError(
-            f"{type(selector).__name__}: expected classes, got a target of numbers; choose selector=rfe, "
+            f"{type(selector).__name__}: expected classes, got a numeric target; choose selector=rfe, "
             f"selector=lasso, selector=alpha_investing, or a selector that needs no labels."
         )
     function = getattr(getattr(selector, "score_func", None), "__name__", "")
     if function in SCORES_OF_CLASSES:
         raise ValueError(
-            f"{type(selector).__name__}: expected classes for {function}, got a target of numbers; choose "
+            f"{type(selector).__name__}: expected classes for {function}, got a numeric target; choose "
             f"score_func={SCORES_OF_CLASSES[function]}."
         )
     if isinstance(selector, BaseEstimator):
@@ -174,9 +175,9 @@ def _tell_of_numbers(selector: Any) -> None:
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
-    """Return the record of a fitted selection, with the test error of a model on it and its certificates.
+    """Return the record of a fitted selection, with its certificates and the test error of a model.
 
-    An empty selection is also a result, see `model_without_features`.
+    An empty selection is also valid, see `model_without_features`.
     """
     model = build_seeded(method.model, seed)
     inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
@@ -188,7 +189,7 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
         return _record(fitted, fold, tested)
     with view.metered() as training:
         if is_whole and not reducers.is_random_model(model):
-            # the SVM that gave the support vectors is the trained model
+            # the SVM with these support vectors is already the trained model
             trained = view.svm(model, **view.metadata)
         else:
             reduced, trained = _trained(model, fitted, fold)
@@ -211,10 +212,10 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
 
 
 def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[np.int64] | None:
-    """Return the sorted selected features if they determine the test of a model; None if they may not.
+    """Return the sorted selected features if they determine the test of a model, otherwise None.
 
-    Selectors of provsel leave columns unchanged unless they weight them; others may do more. Certificates and
-    measures of the project's own need the model itself.
+    Selectors of provsel change columns only by weighting them, but other selectors may do more.
+    Certificates and own measures of the project need the model itself.
     """
     if method.measures or is_certified(method, reducer) or (method.certify and is_compressed(model)):
         return None
@@ -230,7 +231,7 @@ def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[n
 
 
 def _trained(model: Any, fitted: Fitted, fold: Fold) -> tuple[Any, Any]:
-    """Return the training rows with the selected features, and a copy of the model that is trained on them."""
+    """Return the training rows with the selected features, and a copy of the model trained on them."""
     reduced = reducers.reduced_rows(fitted.reducer, fitted.rows.X)
     if reduced.shape[1] == 0:
         model = model_without_features(fold)
@@ -260,13 +261,13 @@ def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: An
 
 
 def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
-    """Return how many test rows each class has, and how many of these are misclassified.
+    """Return the numbers of test rows and of misclassified rows of each class.
 
     Parameters
     ----------
     y, predicted : ndarray of shape (n_test,)
     classes : ndarray of shape (n_classes,)
-        All classes of the data set, increasing: folds with whole groups may have no test rows of some.
+        All classes of the data set in increasing order; folds with whole groups may lack some of them.
     """
     places = np.searchsorted(classes, y)
     rows = np.bincount(places, minlength=classes.size)
@@ -280,7 +281,7 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
     record = fitted.as_record(fold) | tested.scores
     record |= {"train_cpu": tested.cost.cpu, "train_wall": tested.cost.wall}
     record["coefficients"] = _coefficients(tested.weights, inner, fold.view.n_features)
-    if tested.columns is not None:  # a model that itself drops some of the features left by the selector
+    if tested.columns is not None:  # the model itself drops some of the selected features
         left = reducers.kept_features(inner)
         features = tested.columns if left is None else np.sort(left)[tested.columns]
         record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
@@ -288,40 +289,40 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
 
 
 def model_without_features(fold: Fold) -> Any:
-    """Return the model of an empty selection: it predicts the most frequent class, or the mean, using the weights."""
+    """Return the model of an empty selection, which predicts the weighted most frequent class or mean."""
     return DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
 
 
 def build_seeded(model: Mapping[str, Any], seed: int) -> Any:
-    """Return a model with the seed of the trial if the model is random."""
+    """Return a model, with the seed of the trial if it is random."""
     built = build("model", model)
     return reducers.seed(built, seed) if reducers.is_random_model(built) else built
 
 
 def own_measures(method: Method, trial: MeasuredTrial) -> Record:
-    """Return the columns filled by the project's own measures.
+    """Return the columns computed by the project's own measures.
 
     Raises
     ------
     ValueError
-        Names the measure that raised an error, or returned a value that cannot be stored.
+        If a measure raises an error or returns a value that cannot be stored. The message names the measure.
     """
     record: Record = {}
     for config in method.measures:
         measure, measured = component_class("measure", config), build("measure", config)
         try:
             values = measured(trial)
-        except Exception as error:  # not provsel's
+        except Exception as error:  # the code is not provsel's
             raise ValueError(
                 f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
                 f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is computed for "
-                f"every trial of its cells: where it does not apply, return NaN, or NO_BOUND for a theorem."
+                f"every trial of its cells; if it does not apply, return NaN, or NO_BOUND for a theorem."
             ) from error
         record |= check_values(measure, values)
     return record
 
 
 def is_certified(method: Method, reducer: Any) -> bool:
-    """Return whether the protocol asks for certificates and the method promises anything."""
+    """Return whether the protocol requests certificates and the method has any guarantee."""
     promises = hasattr(reducer, "budget") or hasattr(reducer, "spectral_bound_")
     return method.certify and isinstance(reducer, BaseSelector) and promises

@@ -1,4 +1,4 @@
-"""The rows of one fold, prepared on its training rows only: shared by all trials of a task."""
+"""The rows of a fold, prepared on its training rows only and shared by all trials of a task."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fold:
-    """Training rows and test rows; all rows and no test rows if there are no folds.
+    """Training and test rows of a fold; without folds, all rows are training rows.
 
-    `view` computes the full-feature SVM, its support vectors, the Gram matrix and the spectral basis lazily, once for
-    the fold. All trials of a task share the fold, so its arrays are read-only.
+    `view` lazily computes the SVM on all features, its support vectors, the Gram matrix and the
+    spectral basis, once for the fold. All trials of a task share the fold, so its arrays are
+    read-only.
 
     Attributes
     ----------
@@ -34,11 +35,11 @@ class Fold:
     X_test : ndarray or CSR of shape (n_test, n_features)
     y_test : ndarray of shape (n_test,)
     feature_names : ndarray of str, shape (n_features,)
-        Names if a preparation created the columns; None if they are those of the data set.
+        Names of the columns if a preparation created them; None if they are those of the data set.
     test_weight : ndarray of shape (n_test,)
         Weights of the test rows; those of the training rows are in `view.metadata`.
     classes : Classes
-        Meaning of the classes; None for a regression.
+        Classes and their labels; None for a regression.
     """
 
     view: SharedView
@@ -50,7 +51,7 @@ class Fold:
 
     @property
     def is_regression(self) -> bool:
-        """Whether the targets are real numbers, not classes."""
+        """Whether the targets are real numbers instead of classes."""
         return self.y_test.dtype.kind == "f"
 
     def __post_init__(self) -> None:
@@ -58,26 +59,26 @@ class Fold:
             freeze([self.X_test, self.y_test, self.test_weight])
 
     def private(self, *, may_change: bool) -> Fold:
-        """Return a copy with writable arrays, for a class that needs them; see `SharedView.private`."""
+        """Return a copy with writable arrays for a class that needs them, see `SharedView.private`."""
         rows = copied([self.X_test, self.y_test, self.test_weight])
         view = self.view.private(may_change=may_change)
         return replace(self, view=view, X_test=rows[0], y_test=rows[1], test_weight=rows[2])
 
     def test_checksum(self) -> int:
-        """Return a number that changes with any value of the test rows, their labels and weights."""
+        """Return a checksum of the test rows, their labels and weights."""
         return checksum([self.X_test, self.y_test, self.test_weight])
 
     @cached_property
     def first_checksums(self) -> tuple[int, int]:
-        """Checksums of the training rows and the test rows, at the first call: before foreign code ran."""
+        """Checksums of the training and test rows at the first call, before foreign code runs."""
         return self.view.first_checksum, self.test_checksum()
 
     def is_changed(self) -> bool:
-        """Return whether the rows, or values derived from them, have changed since the start."""
+        """Return whether the rows or values derived from them have changed since the start."""
         return (self.view.checksum(), self.test_checksum()) != self.first_checksums or self.view.has_changed_parts()
 
     def as_record(self) -> dict[str, int]:
-        """Return the sizes."""
+        """Return the sizes of the fold."""
         return {"n_train": self.view.n_samples, "n_test": len(self.y_test), "n_features": self.view.n_features}
 
 
@@ -90,7 +91,7 @@ def make_fold(
     fold: int,
     preparation: Mapping[str, Any] | None = None,
 ) -> Fold:
-    """Return one fold of a protocol, prepared using its training rows only."""
+    """Return a fold of a protocol, prepared on its training rows only."""
     train, test = protocol.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
     if protocol.scores:
         check_rows(dataset, train, test, fold, every_class=protocol.every_class)
@@ -105,13 +106,13 @@ def fold_of_rows(
     preparation: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Fold:
-    """Return the fold of the given rows of a data set, after a preparation that is fitted on the training rows."""
+    """Return the fold of given rows of a data set, after a preparation fitted on the training rows."""
     names = None
-    # a copy of the largest data sets would cost half a gigabyte; stated splits may have some rows twice
+    # a copy of the largest data sets would take half a gigabyte; stated splits may repeat rows
     whole = np.array_equal(train, np.arange(len(dataset.y)))
     if preparation is not None:
         X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
-        # a panel has hundreds of thousands of trials: names from the data are not stored again
+        # names in the data are not stored, because a panel has hundreds of thousands of trials
         if protocol.measures_memory and np.array_equal(names, dataset.feature_names):
             names = None
     else:

@@ -1,4 +1,4 @@
-"""A trial with a foreign class: on rows that it may not change, or on a copy of its own."""
+"""Trials with foreign classes, on read-only rows or on private copies."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def run_foreign_trial(
 ) -> dict[str, Any]:
     """Return the record of a trial on rows that other trials share.
 
-    A class that only works on writable arrays, such as compiled code without `const`, gets a copy.
+    A class that works only on writable arrays, such as compiled code without `const`, gets a copy.
 
     Parameters
     ----------
     run : callable
-        Returns the record of the trial on a fold.
+        Function that returns the record of the trial on a fold.
     cell : Cell
     fold : Fold
     seed : int
@@ -32,7 +32,7 @@ def run_foreign_trial(
     Raises
     ------
     ChangedInputError
-        If a class wrote to the shared rows, or writes to them if it can.
+        If a class writes to the rows, shared or copied.
     """
 
     def run_once(rows: Fold) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def run_foreign_trial(
 def _tell_of_copies(cell: Cell) -> None:
     names = " and ".join(cell.foreign)
     warnings.warn(
-        f"{names}: it fails on read-only arrays; it works on a copy of the rows, and does not write to that copy. "
+        f"{names}: the class fails on read-only arrays, but works on a copy of the rows without writing to it. "
         f"executor.private_copies=[{','.join(cell.foreign)}] avoids the first attempt.",
         stacklevel=2,
     )

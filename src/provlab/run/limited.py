@@ -1,4 +1,4 @@
-"""The trials of the benchmark: a selection that takes too long or fails is a result, and its memory is measured."""
+"""Trials of the benchmark, in which slow or failed selections are results and memory is measured."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from provlab.run.measured_view import MeasuredView
 from provlab.run.shared_rows import needs_writable_arrays
 
 RANK = 5
-"""Rank of the approximation to which `subset_ratio` compares: the same at all sizes, and available for all data."""
+"""Rank of the approximation that `subset_ratio` compares with; it is equal for all sizes and fits all data."""
 
 ROUNDING = 1e-12
-"""Share of ||X||_F^2 that is considered nothing."""
+"""Share of ||X||_F^2 that counts as zero."""
 
 CUT_OFF = "cut off"
-"""Part of a view: by the first name of `sizes_asked`, the fewest features for which a selection was cut off."""
+"""Name of the part of a view with the smallest cut-off size by the first key of `sizes_asked`."""
 
 SIZES = ("n_features_to_select", "rank", "n_projections")
-"""Parameters of selectors that follow the number of features in the benchmark."""
+"""Selector parameters that depend on the number of features in the benchmark."""
 
 
 class OutOfTimeError(Exception):
@@ -35,9 +35,9 @@ class OutOfTimeError(Exception):
 
 
 def subset_ratio(fitted: Fitted) -> float:
-    """Return ||X - C C^+ X||_F^2 of the selected columns C over that of the best approximation of rank `RANK`.
+    """Return ||X - C C^+ X||_F^2 of the selected columns C relative to the best approximation of rank `RANK`.
 
-    O(n r^2 + n r min(n, d)) beside the shared work on the rows; NaN if rank `RANK` leaves nothing.
+    It takes O(n r^2 + n r min(n, d)) in addition to shared work, and is NaN if rank `RANK` leaves no residual.
     """
     from provsel.kernels.column_span import dense_columns
     from provsel.kernels.subset_errors import independent_directions
@@ -70,10 +70,11 @@ def _products(X: Any) -> Any:
 
 
 def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
-    """Return the number of features that a selector asks for, and its config without that number.
+    """Return the number of features requested from a selector, keyed by its config without that number.
 
-    A selector that chooses its own number asks for more than any number. One that tries several, such as
-    `CrossValidatedSize`, comes first; the selector inside follows, with the largest number tried.
+    A selector that chooses its own number counts as infinitely many. A selector that tries several
+    numbers, such as `CrossValidatedSize`, comes first, followed by its inner selector with the
+    largest number tried.
     """
     others = {name: value for name, value in selector.items() if name not in SIZES}
     size = selector.get("n_features_to_select")
@@ -87,10 +88,10 @@ def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTimeError in the block after this many CPU seconds of this process.
+    """Raise OutOfTimeError in the block after the given CPU seconds of this process.
 
-    Python raises it between two of its own steps, so a long call of compiled code finishes first. In threads, and on
-    Windows, which has no such timer, nothing is raised.
+    The error is raised between two steps of the interpreter, so a long call of compiled code
+    finishes first. Nothing is raised in threads or on Windows, which lacks the timer.
     """
     if not hasattr(signal, "SIGPROF") or threading.current_thread() is not threading.main_thread() or seconds == np.inf:
         yield
@@ -109,12 +110,12 @@ def cpu_limit(seconds: float) -> Iterator[None]:
 
 
 def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return selection, error and ratio, or why there are none.
+    """Return the selection, the error and the subset ratio, or the reason of a failure.
 
     Raises
     ------
     ImportError, MemoryError
-        Caused by this machine, which says nothing about the method.
+        If this machine is the cause, which is not a failure of the method.
     """
     view, limit = fold.view, float(method.limit or np.inf)
     assert isinstance(view, MeasuredView)
@@ -136,13 +137,13 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
     except (ImportError, MemoryError, KeyboardInterrupt):
         raise
     except BaseException as error:  # a method may raise anything
-        if needs_writable_arrays(error):  # it is run again on a copy
+        if needs_writable_arrays(error):  # the trial is rerun on a copy
             raise
         if isinstance(error, OutOfTimeError):
             name, size = next(iter(asked.items()))
             cut_off[name] = min(size, cut_off.get(name, np.inf))
         return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
     for name in ("error", "r2", "rmse", "mae", "subset_ratio", *method.scoring):
-        if name in record:  # classes and numbers have other measures
+        if name in record:  # classes and numbers have different measures
             record[name] = float(np.float32(record[name]))
     return record | {"peak_memory": peak, "failure": "", "coefficients": None}

@@ -1,6 +1,6 @@
-"""The rows of a fold, with the peak memory of each derived part.
+"""View of the rows of a fold with the peak memory of each derived part.
 
-This is a separate module because it needs scikit-learn, which plans and stores do without.
+It is a separate module because it needs scikit-learn, which plans and stores do not need.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from provlab.run.shared_rows import SharedView
 
 
 class MeasuredView(SharedView):
-    """A view that knows the peak memory of each of its parts, like their times.
+    """View that records the peak memory of each of its parts, in addition to the time.
 
-    Only Linux can restart the count; elsewhere nothing is known.
+    Only Linux can reset the peak; elsewhere it is unknown.
     """
 
     def __init__(self, *rows: Any, **settings: Any) -> None:
         super().__init__(*rows, **settings)
         self._peaks: dict[str, int | None] = {}
-        self._highest: list[int] = []  # of the blocks that are measured now, one in the other
+        self._highest: list[int] = []  # peaks of the nested blocks that are being measured
 
     def shared(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return the part `name`, computed at the first call."""
+        """Return the part `name`, which is computed at the first call."""
 
         def with_memory() -> Any:
             with self._peak() as peak:
@@ -38,7 +38,7 @@ class MeasuredView(SharedView):
 
     @contextmanager
     def measured(self) -> Iterator[Callable[[], int | None]]:
-        """Measure a block; afterwards return its peak, or that of a part which it used, whoever computed it."""
+        """Measure a block; the yielded function returns its peak, including those of all parts that it used."""
         with self._peak() as own:
 
             def largest() -> int | None:
@@ -68,7 +68,7 @@ class MeasuredView(SharedView):
 
 
 def _count_anew() -> bool:
-    """Reset VmHWM to the present memory of the process; return False if the system cannot."""
+    """Reset VmHWM to the current memory of the process; return False if that is impossible."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
@@ -77,7 +77,7 @@ def _count_anew() -> bool:
 
 
 def memory_of(name: str) -> int | None:
-    """Return a number of bytes that Linux reports for this process: VmHWM, the peak, or VmRSS, the current value."""
+    """Return the bytes that Linux reports for this process as VmHWM, the peak, or VmRSS, the current value."""
     try:
         line = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     except OSError:

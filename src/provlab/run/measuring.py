@@ -1,4 +1,4 @@
-"""The measurements of a trial in each protocol: one function per protocol."""
+"""Measurements of a trial, with one function per kind of protocol."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from provsel.training_view import Cost, TrainingView
 
 
 def measure(protocol: AbstractProtocol, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return the measurements of one trial: the columns of a selection, and those that its protocol declares."""
+    """Return the measurements of a trial: the columns of a selection, and those declared by its protocol."""
     return MEASURED[protocol.trial](method, fold, seed=seed, split_seed=split_seed)
 
 
 def measure_predictions(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return selection, measures of the predictions, and certificates."""
+    """Return the selection, the measures of the predictions, and certificates."""
     return classify(method, fit_selector(method, seed, fold.view), fold, seed)
 
 
 def measure_clusters(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return selection, scores of the partition, and certificates."""
+    """Return the selection, the scores of the partition, and certificates."""
     fitted = fit_selector(method, seed, fold.view)
     model, view = build("model", method.model), fitted.rows
     if "random_state" in model.get_params():
@@ -49,7 +49,7 @@ def measure_clusters(method: Method, fold: Fold, *, seed: int, split_seed: int) 
 
 
 def measure_selection(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return selection, its cost, and the certificates that need no labels."""
+    """Return the selection, its cost, and the certificates that need no labels."""
     fitted = fit_selector(method, seed, fold.view)
     record = fitted.as_record(fold) | _search_and_pass(fitted, seed)
     trial = MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test)
@@ -59,7 +59,7 @@ def measure_selection(method: Method, fold: Fold, *, seed: int, split_seed: int)
 
 
 def _search_and_pass(fitted: Fitted, seed: int) -> Record:
-    """If the method searches for a parameter, time the fit again with the value found."""
+    """If the method searches for a parameter, time a second fit with the value found."""
     if not hasattr(fitted.reducer, "calibrated"):
         return {}
     start = Cost.now()
@@ -71,7 +71,7 @@ def _search_and_pass(fitted: Fitted, seed: int) -> Record:
 
 
 def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
-    """Return a copy of a clusterer, fitted on the reduced rows of `view`: as many clusters as classes by default.
+    """Return a copy of a clusterer fitted on the reduced rows of `view`; by default with a cluster per class.
 
     Rows without features form one cluster.
     """
@@ -91,20 +91,20 @@ def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
 
 
 def partition_scores(y: Any, labels: Any) -> dict[str, float]:
-    """Return how well clusters agree with the classes.
+    """Return the agreement of clusters with classes.
 
     Parameters
     ----------
     y, labels : ndarray of shape (n,)
-        Classes and clusters, of any values.
+        Class and cluster of each row, of any type.
 
     Returns
     -------
     dict
-        error, the fraction of rows that are not in the cluster of their class, for the best matching of the two: a
-        cluster is matched with at most one class, and a class with at most one cluster. Rows of unmatched clusters
-        count as wrong. nmi, the mutual information divided by the mean of both entropies, and ari, the Rand index
-        adjusted for chance: both from scikit-learn.
+        error is the fraction of rows that are not in the cluster of their class, for the best
+        one-to-one matching of clusters and classes. Rows of unmatched clusters count as wrong. nmi
+        is the mutual information divided by the mean of both entropies, and ari the adjusted Rand
+        index, both from scikit-learn.
     """
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -126,4 +126,4 @@ MEASURED: dict[str, Callable[..., Record]] = {
     "clusters": measure_clusters,
     "selection": measure_selection,
 }
-"""Functions by `trial` of a protocol."""
+"""Functions by the `trial` attribute of a protocol."""

@@ -1,4 +1,4 @@
-"""Preparation of a table's columns in each fold, before features are selected: fitted on training rows only."""
+"""Preparation of table columns before features are selected, fitted on the training rows of each fold."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ __all__ = ["TablePreparation"]
 
 MISSING = ("mean", "median", "most_frequent")
 LARGEST_SQUARED = 1e150
-"""Larger numbers overflow when variances are computed."""
+"""Numbers larger than this overflow when variances are computed."""
 
 SCALES = ("standard", "range", "robust")
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Fill missing values, encode texts and scale numbers, with scikit-learn's transformers.
+    """Impute missing values, encode strings and scale numbers with scikit-learn's transformers.
 
     Parameters
     ----------
     missing : {"mean", "median", "most_frequent"} or None, default="median"
-        Replacement of a missing number; a missing text becomes the most frequent one. None refuses missing values.
+        Replacement of missing numbers; missing strings become the most frequent one. None refuses missing values.
     categories : {"one_hot"} or None, default="one_hot"
-        A text column becomes one column of 0 and 1 per text, named COLUMN_TEXT, or a single one if there are two texts.
-        A text that does not occur in training rows gives zeros. None refuses text columns.
+        A text column becomes one 0/1 column per category, named COLUMN_TEXT, or a single column if
+        there are two categories. A category that does not occur in training rows gives zeros. None
+        refuses text columns.
     scale : {"standard", "range", "robust"} or None, default=None
-        Scaling of numbers: mean 0 and variance 1; from 0 to 1; median 0 and interquartile range 1. Sparse rows are
-        divided, not shifted, so they stay sparse.
+        Scaling of numbers to mean 0 and variance 1, to the range from 0 to 1, or to median 0 and
+        interquartile range 1. Sparse rows are divided but not shifted, so they stay sparse.
     drop_constant : bool, default=False
-        Leave out resulting columns that have a single value in all training rows.
+        Whether to drop resulting columns that are constant in the training rows.
 
     Examples
     --------
@@ -73,18 +74,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.drop_constant = drop_constant
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit on a DataFrame or a sparse matrix of numbers; y is not used.
+        """Fit on a DataFrame or a sparse matrix of numbers; y is ignored.
 
         Raises
         ------
         ValueError
-            For an unknown setting; for missing values or texts if the settings refuse them.
+            If a setting is unknown, or there are missing values or strings that the settings refuse.
         """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the same rows as numbers: transforming them after a fit would compute everything twice."""
+        """Fit, and return the same rows as numbers; `fit` followed by `transform` would compute everything twice."""
         for name, choices in (("missing", MISSING), ("categories", ("one_hot",)), ("scale", SCALES)):
             if getattr(self, name) is not None:
                 check_choice("preparation", name, getattr(self, name), choices)
@@ -95,7 +96,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._without_constant(rows)
 
     def _transformer(self, X: Any) -> Any:
-        """Return the steps that are fitted: all but `drop_constant`."""
+        """Return the steps to fit, without `drop_constant`."""
         if sparse.issparse(X):
             return self.of_numbers(is_sparse=True)
         is_text = np.array([kind.kind == "O" for kind in X.dtypes], dtype=bool)
@@ -103,7 +104,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             texts = X.columns[is_text]
             value = X[texts[0]].dropna().iloc[0]
             raise ValueError(
-                f"preparation: expected columns of numbers, got the string {value!r:.40} in column {texts[0]!r:.80}; "
+                f"preparation: expected numeric columns, got the string {value!r:.40} in column {texts[0]!r:.80}; "
                 f"choose preparation=one_hot, or leave it out: dataset.left_out=[{','.join(texts):.200}]."
             )
         if self.missing is None and X.isna().any(axis=None):
@@ -114,7 +115,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
         return ColumnTransformer(
             [
-                # masks: each name would be searched for among all names
+                # masks avoid searching for each name among all names
                 ("numbers", self.of_numbers(), ~is_text),
                 ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder), is_text),
             ],
@@ -122,7 +123,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         )
 
     def of_numbers(self, *, is_sparse: bool = False, impute: bool = True) -> Any:
-        """Return the treatment of numeric columns, an unfitted pipeline; nothing is imputed without missing values."""
+        """Return an unfitted pipeline for numeric columns; imputation can be left out."""
         scalers = {
             None: None,
             "standard": StandardScaler(with_mean=not is_sparse),
@@ -135,7 +136,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return make_pipeline(SimpleImputer(strategy=self.missing or "median", keep_empty_features=True), scaler)
 
     def sources(self) -> NDArray[np.int64]:
-        """Return for each column of `transform` the number of the table's column from which it is made."""
+        """Return the number of the table column from which each column of `transform` is made."""
         return self._without_constant(self._all_sources())
 
     def _all_sources(self) -> NDArray[np.int64]:
@@ -152,7 +153,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return np.concatenate([numbers, np.repeat(texts, n_dummies)])
 
     def transform(self, X: Any) -> Any:
-        """Return rows as numbers, shape (n, columns): dense for a DataFrame, sparse for a sparse matrix."""
+        """Return rows as numbers, shape (n, columns), dense for a DataFrame and sparse for a sparse matrix."""
         return self._without_constant(self.transformer_.transform(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -160,7 +161,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._without_constant(np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object))
 
     def _without_constant(self, columns: Any) -> Any:
-        """Return an array without the columns, or entries, of constant columns."""
+        """Return an array without the columns or entries that belong to constant columns."""
         return columns[..., self.varying_] if self.drop_constant else columns
 
 
@@ -174,7 +175,7 @@ def varying_columns(rows: Any) -> NDArray[np.int64]:
 
 
 def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
-    """Return the features of a data set as named columns of numbers and strings; sparse rows unchanged."""
+    """Return the features of a data set as named columns of numbers and strings, or its sparse rows."""
     import pandas as pd
 
     if sparse.issparse(dataset.X):
@@ -189,15 +190,15 @@ def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
 def prepared_rows(
     config: Mapping[str, Any], dataset: Dataset, train: NDArray[np.int64], test: NDArray[np.int64], seed: int
 ) -> tuple[Any, Any, NDArray[np.object_]]:
-    """Return training rows, test rows and names of columns after a transformer fitted on the training rows only.
+    """Return training rows, test rows and column names after a transformer fitted on the training rows only.
 
-    `config` is the config of the transformer. `train` and `test` are numbers of rows. `seed` is for a random
-    transformer without a seed of its own. The results are float64, dense or CSR.
+    `config` is the config of the transformer. `train` and `test` are row numbers. `seed` is used by
+    a random transformer without its own seed. The results are float64, dense or CSR.
 
     Raises
     ------
     ValueError
-        If the transformer failed, or returned something other than a table of finite numbers.
+        If the transformer fails or does not return a table of finite numbers.
     """
     transformer, table = build("preparation", config), table_of(dataset)
     reducers.seed(transformer, seed)
@@ -206,10 +207,10 @@ def prepared_rows(
     try:
         X_train = transformer.fit_transform(rows[train], dataset.y[train])
         if not is_own(config):
-            X_train = X_train.copy()  # a foreign class may reuse its memory for the test rows
+            X_train = X_train.copy()  # a foreign class may reuse this memory for the test rows
         parts = [X_train]
         parts.append(transformer.transform(rows[test]) if test.size else parts[0][:0])
-    except Exception as error:  # a class may raise anything
+    except Exception as error:  # a foreign class may raise anything
         text = str(error).removeprefix("preparation: ")
         raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
     X, X_test = map(_as_numbers, parts)
@@ -220,10 +221,10 @@ def prepared_rows(
             f"step that fills them, or choose preparation=impute."
         )
     try:
-        # a frame has the names of its columns, and sparse rows have none
+        # a DataFrame has column names, and sparse rows have none
         column_names = dataset.feature_names if sparse.issparse(table) else None
         names = np.asarray(transformer.get_feature_names_out(column_names), dtype=object)
-    except (AttributeError, ValueError):  # for instance a function, which cannot name its outputs
+    except (AttributeError, ValueError):  # for example a function, which cannot name its outputs
         n_columns = X.shape[1]
         if n_columns == dataset.X.shape[1]:
             return X, X_test, dataset.feature_names

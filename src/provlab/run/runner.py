@@ -1,4 +1,4 @@
-"""Run the missing trials of the given cells, with progress, and keep every result."""
+"""Execution of the missing trials of cells, with progress, keeping every result."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from provlab.run.task import Results, data_of
 from provsel.selectors import BaseSelector
 
 PLAIN_EVERY = 15.0
-"""Seconds between two lines of progress without a terminal."""
+"""Seconds between two progress lines without a terminal."""
 
 HERE = ("auto", "serial", "loky")
-"""Executors whose workers see the files that this process sees."""
+"""Executors whose workers have access to the same files as this process."""
 
 SHOWN = 5
-"""Number of data sets that a message names."""
+"""Number of data sets named in a message."""
 
 KINDS = 10
-"""Number of kinds of failures or warnings to print."""
+"""Number of kinds of failures or warnings that are printed."""
 
 BY_LIBSVM = (".LibsvmSVM", ".CrossValidatedSVM")
 
 NUMBER = re.compile(r"\d[\w.+-]*")
-"""Parts that differ between two warnings of one kind."""
+"""Parts that differ between warnings of the same kind."""
 
 FIRST = (
     "first failed trial: {reason} ({where}). Continuing; failures are summarised at the end. Ctrl-C ends the run, "
-    "and stored trials stay."
+    "and stored trials are kept."
 )
 """Printed at once, because wrong settings make every trial fail."""
 
@@ -58,13 +58,13 @@ class RunReport:
     Attributes
     ----------
     n_planned, n_found, n_run : int
-        Trials of the cells; those that were stored before; those that were computed now.
+        Numbers of planned trials, of trials stored before, and of trials computed now.
     failures : list of (key, where, reason)
     warnings : list of str
-        Warnings of the tasks.
+        Warnings issued by the tasks.
     seconds : float
     stopped : bool
-        Whether the run ended before everything was tried.
+        Whether the run ended before all trials were attempted.
     """
 
     n_planned: int = 0
@@ -77,7 +77,7 @@ class RunReport:
 
     @property
     def n_skipped(self) -> int:
-        """Trials that were not tried, or whose results were not awaited."""
+        """Number of trials that were not attempted or whose results were not awaited."""
         return self.n_planned - self.n_found - self.n_run - len(self.failures)
 
     def counts(self) -> str:
@@ -89,7 +89,7 @@ class RunReport:
         return f"{text}, {self.n_skipped} skipped" if self.stopped else text
 
     def kinds(self) -> list[str]:
-        """Return one line for each of the most frequent reasons of failures."""
+        """Return one line for each of the most frequent reasons for failures."""
         last = {reason: f" (last: {where})" for _, where, reason in self.failures}
         return _most_frequent((reason for *_, reason in self.failures), last)
 
@@ -102,7 +102,7 @@ class RunReport:
             )
 
     def reasons(self, cells: Iterable[Cell]) -> dict[str, str]:
-        """Return why the first failed trial of a cell failed, by the id of the cell."""
+        """Return the reason of the first failed trial of each cell, by cell id."""
         by_key = {key: reason for key, _, reason in self.failures}
         reasons: dict[str, str] = {}
         for cell in unique_cells(cells) if by_key else ():
@@ -117,7 +117,7 @@ class RunReport:
 
 
 def _most_frequent(reasons: Iterable[str], ends: Mapping[str, str]) -> list[str]:
-    """Return a line for each of the most frequent reasons, and one for all others."""
+    """Return one line for each of the most frequent reasons, and one for all others."""
     counted = Counter(reasons).most_common()
     lines = [f"{n} x {reason}{ends.get(reason, '')}" for reason, n in counted[:KINDS]]
     rest = dict(counted[KINDS:])
@@ -139,9 +139,9 @@ def run_cells(
 ) -> RunReport:
     """Compute the trials of `cells` that are not in the store, and store the results of each task as they arrive.
 
-    An interrupt loses at most the running tasks; the same call resumes. The same holds for a run that ended at the
-    first failure, with `fail_fast`. Nothing is computed for the cells with the ids `complete`, whose trials come from
-    elsewhere than the store. With `only_first` one trial of each cell is computed, the first missing one.
+    An interrupt, or a failure with `fail_fast`, loses at most the running tasks, and the same call
+    resumes. Nothing is computed for the cells with the ids `complete`, whose trials are not read
+    from the store. With `only_first`, only the first missing trial of each cell is computed.
     """
     console = console or PlainConsole(stderr=True)
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
@@ -168,7 +168,7 @@ def run_cells(
     start = time.perf_counter()
     try:
         n_trials = sum(len(task.trials) for task in tasks)
-        # closing them ends running tasks
+        # closing the results stops running tasks
         with (
             closing(_store_results(tasks, executor, store, report, own_warnings)) as results,
             ticker(console, label or "trials", n_trials) as advance,
@@ -189,11 +189,11 @@ def run_cells(
         raise
     finally:
         for line in _most_frequent((NUMBER.sub("...", text) for text in report.warnings), {}):
-            say(f"warned: {' '.join(line.split())}")
+            say(f"warning: {' '.join(line.split())}")
         report.seconds = time.perf_counter() - start
     try:
         store.compact()
-    except OSError as error:  # all is stored, and the next run merges
+    except OSError as error:  # all results are stored, and the next run merges
         say(f"not merged: {error}")
     return report
 
@@ -205,7 +205,7 @@ def _store_results(
     report: RunReport,
     own_warnings: tuple[str, ...],
 ) -> Results:
-    """Yield the result of each task after its records are stored and counted in the report."""
+    """Yield the result of each task after storing its records and counting them in the report."""
     with closing(execute(tasks, executor)) as results:
         for result in results:
             store.append(result.records)
@@ -218,9 +218,9 @@ def _store_results(
 
 
 def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str, Any], **options: Any) -> RunReport:
-    """Run cells like `run_cells`, but one trial of each before all others: a cell that fails it is left out.
+    """Run cells like `run_cells`, starting with one trial of each; a cell whose first trial fails is left out.
 
-    So a wrong setting is noticed before the rest is computed, which could not be shown.
+    This reveals a wrong setting before the other trials, which would be useless, are computed.
     """
     first = run_cells(cells, store, executor, only_first=True, **options)
     failed = first.reasons(cells)
@@ -235,7 +235,7 @@ def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str,
 
 
 def _without(tasks: Iterable[Task], refused: Collection[str]) -> list[Task]:
-    """Return tasks without the trials of the cells with the given ids."""
+    """Return tasks without the trials of the given cell ids."""
     left = []
     for task in tasks:
         trials = [trial for trial in task.trials if task.cells[trial.cell].id not in refused]
@@ -261,7 +261,7 @@ def _first_trials(tasks: Iterable[Task]) -> list[Task]:
 
 
 def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Warn about users' own files, and return the beginnings of the warnings, which each task would repeat."""
+    """Warn about users' own files, and return the prefixes of these warnings, which each task would repeat."""
     beginnings: list[str] = []
     own = {
         (task.data, task.protocol.get("preparation") is None): task for task in tasks if task.dataset["name"] == "file"
@@ -274,8 +274,8 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
             n = dataset.X.shape[0]
             if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
                 warnings.warn(
-                    f"data set {dataset.name}: {n:,} rows, and a model by LIBSVM, which takes minutes or hours per "
-                    f"fit on so many; model=liblinear_primal takes seconds, or take a sample: "
+                    f"data set {dataset.name}: {n:,} rows, and a model of LIBSVM, which takes minutes or hours per "
+                    f"fit on so many rows; model=liblinear_primal takes seconds, or take a sample: "
                     f"+dataset.sample_rows=10000.",
                     stacklevel=1,
                 )
@@ -286,21 +286,21 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
 
 
 def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: bool) -> None:
-    """Raise if no trial is left and none is stored, or if the first failure must end the run."""
+    """Raise if no trial remains and none is stored, or if the first failure must end the run."""
     if fail_fast or (not report.n_found and not report.n_skipped):
         reasons = dict.fromkeys(refused.values())
         raise ValueError(f"the run was refused, and nothing was computed: {' '.join([*reasons][:KINDS])}")
 
 
 def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells whose trials all cannot be computed, as their data alone show before the first trial.
+    """Return the cells that cannot be computed at all, as is clear from their data before the first trial.
 
-    It checks users' own files, and registered data sets that are split into folds, if the workers are here.
+    Users' own files, and registered data sets that are split into folds, are checked if the workers are local.
 
     Returns
     -------
     dict
-        The reason by the cell's id, such as fewer rows of a class than folds.
+        Reasons by cell id, such as fewer rows of a class than folds.
     """
     refused: dict[str, str] = {}
     reasons: dict[tuple[Any, ...], str] = {}
@@ -323,7 +323,7 @@ def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[st
 
 
 def _reason_against(cell: Cell) -> str:
-    """Return why no trial of a cell can be computed on its data; "" if nothing prevents it."""
+    """Return why no trial of a cell can be computed on its data; "" if there is no obstacle."""
     dataset = load_from(cell.dataset)
     try:
         cell.measured.check_folds(dataset, cell.protocol["n_splits"])
@@ -336,7 +336,7 @@ def _reason_against(cell: Cell) -> str:
 
 
 def _reason_against_size(cell: Cell) -> str:
-    """Return why a selector cannot select this many features of a user's table; "" if it can."""
+    """Return why a selector cannot select the requested number of features of a user's table; "" if it can."""
     count = cell.selector.get("n_features_to_select")
     preparation = cell.protocol.get("preparation")
     if not isinstance(count, int) or not (preparation is None or is_own(preparation)):
@@ -344,16 +344,16 @@ def _reason_against_size(cell: Cell) -> str:
     dataset = load_from(cell.dataset)
     n_columns = dataset.X.shape[1]
     is_ours = issubclass(component_class("selector", cell.selector), BaseSelector)
-    if count <= n_columns or dataset.categories or not is_ours:  # a category becomes as many columns as it has texts
+    if count <= n_columns or dataset.categories or not is_ours:  # a text column becomes a column per category
         return ""
     return (
         f"selector.n_features_to_select: expected at most {n_columns}, the columns of {dataset.name}, got {count}; "
-        f"lower it, or say a share of them, such as 0.5."
+        f"lower it, or use a share, such as 0.5."
     )
 
 
 def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return key, place and reason of each trial of refused cells, in the form of failed trials of a task."""
+    """Return key, place and reason of each trial of refused cells, like the failed trials of a task."""
     failures = []
     for task in tasks:
         where = f"{task.dataset['name']}, repeat {task.repeat}, fold {task.fold}"
@@ -365,12 +365,12 @@ def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple
 
 
 def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
-    """Refuse to start without the data that tasks on this machine would miss later; workers elsewhere have their own.
+    """Raise if data that tasks on this machine need are missing; remote workers have their own data.
 
     Raises
     ------
     MissingDataError
-        Says which are missing, how to get them, and which are there.
+        If data sets are missing. The message names some, how to get them, and alternatives.
     """
     if executor.get("name") not in HERE:
         return
@@ -386,7 +386,7 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
         if "set" in missing_dataset and not files_missing(missing_dataset)
     ]
     is_one = len({missing_dataset["name"] for missing_dataset in datasets}) == 1
-    choice = f"; or choose present ones: dataset.set=[{','.join(names[:SHOWN])}]" if names and is_one else ""
+    choice = f"; or choose available ones: dataset.set=[{','.join(names[:SHOWN])}]" if names and is_one else ""
     first = " ".join(str(dataset[name]) for name in ("name", "set") if name in dataset)
     raise MissingDataError(
         f"{len(missing)} of {len(datasets)} data sets of this run are missing, such as {first}: expected {file} in "
@@ -397,7 +397,7 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
 
 @contextmanager
 def ticker(console: Console, label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that counts n more trials: a bar with ETA on a terminal, a line every few seconds elsewhere."""
+    """Yield a function that counts n more trials, shown as a bar with ETA or as a line every few seconds."""
     start = last = time.perf_counter()
     done = 0
     bar = Progress(

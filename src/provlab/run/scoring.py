@@ -1,4 +1,4 @@
-"""Quality of predictions: the error for classes, R^2 and errors for numbers, and the scorers of a cell."""
+"""Scores of predictions: the error for classes, R^2 and errors for numbers, and the scorers of a cell."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def measured(
     Parameters
     ----------
     scorers : mapping
-        Checked by `check_scorers`.
+        Scorers checked by `check_scorers`.
     model : estimator
-        Fitted.
+        Fitted model.
     X : ndarray or sparse of shape (n_test, n_features)
         Test rows in the form that the model takes.
     y, predicted : ndarray of shape (n_test,)
     weight : ndarray of shape (n_test,), or None
-        Weights of the test rows, in every measure.
+        Weights of the test rows, used in every measure.
     classes : Classes, or None
-        Labels for scorers of `make_scorer` and functions, in place of y.
+        Labels that scorers of `make_scorer` and functions get instead of y.
 
     Raises
     ------
     ValueError
-        For a scorer that does not apply to these rows: names those that do.
+        If a scorer does not apply to these rows. The message names scorers that do.
     """
     if y.dtype.kind == "f":
         scores: Record = {
@@ -78,9 +78,9 @@ def measured(
 def _scores_of_responses(
     scorers: Scorers, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Return the scores of scikit-learn that need more than classes; none if one of them does not apply.
+    """Return scikit-learn scores that need more than predicted classes; none if one does not apply.
 
-    Probabilities and decision values are predicted once for all of them, which takes most of the time of neighbours.
+    Probabilities and decision values are predicted once for all scores, which takes most of the time for neighbours.
     """
     sharing = {}
     for name, config in scorers.items():
@@ -92,7 +92,7 @@ def _scores_of_responses(
         for scorer in sharing.values():
             _check_weights(scorer._score_func, weights)
         scores = check_scoring(model, scoring=sharing)(model, X, y, **weights)
-    except ValueError:  # each alone then says which
+    except ValueError:  # the scores are then computed one by one to find which
         return {}
     return {name: float(score) for name, score in scores.items()}
 
@@ -103,7 +103,7 @@ def _score(
     scorer = get_scorer(name)
     _check_weights(scorer._score_func, weights)
     if predicted is not None and response_methods(scorer) == ("predict",):
-        # as the scorer would, without predicting again
+        # same value as the scorer, without a new prediction
         return float(scorer._sign * scorer._score_func(y, predicted, **scorer._kwargs, **weights))
     return float(scorer(model, X, y, **weights))
 
@@ -117,7 +117,7 @@ def _own_score(
     weights: Mapping[str, Any],
     classes: Classes | None,
 ) -> float:
-    """Return the result of a scorer object, which sees the labels of the data."""
+    """Return the result of a scorer object, which gets the labels of the data."""
     _check_weights(scorer._score_func if is_made(scorer) else scorer, weights)
     score = scorer(model, X, y if classes is None else classes.labels_of(y), **weights)
     if not isinstance(score, int | float | np.number):
@@ -141,14 +141,14 @@ def _applies(name: str, *rows: Any) -> bool:
 
 
 def labelled(model: Any, classes: Classes | None) -> Any:
-    """Return a fitted model that predicts the labels of the data; unchanged if these are its classes."""
+    """Return a fitted model that predicts the labels of the data; unchanged if it already does."""
     if classes is None or classes.labels is classes.codes:
         return model
     return LabelledModel(model, classes)
 
 
 class LabelledModel:
-    """A fitted classifier whose classes are the labels of the data, in place of the whole numbers it learned."""
+    """A fitted classifier whose classes are the labels of the data instead of the integers that it learned."""
 
     def __init__(self, model: Any, classes: Classes) -> None:
         self.model = model
@@ -167,6 +167,6 @@ class LabelledModel:
         return self.model.__sklearn_tags__()
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("model", "classes"):  # on a copy that has none yet
+        if name in ("model", "classes"):  # a new copy does not have them yet
             raise AttributeError(name)
         return getattr(self.model, name)

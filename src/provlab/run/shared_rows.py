@@ -1,7 +1,7 @@
-"""Rows shared by all trials of a task: nobody may write to them, and a checksum detects a class that did.
+"""Rows shared by all trials of a task; no class may write to them, and a checksum detects violations.
 
-In: the rows of a fold, and values derived from them. Out: the same, read-only; a private copy for a class that needs
-writable arrays.
+The input is the rows of a fold and values derived from them. The output is the same, read-only, or
+a private copy for a class that needs writable arrays.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class ChangedInputError(ValueError):
 
 
 class SharedView(TrainingView):
-    """A view whose rows and derived parts are read-only, as several trials see them.
+    """A view whose rows and derived parts are read-only because several trials use them.
 
     Parameters
     ----------
     X, y, metadata
-        As of `TrainingView`.
+        See `TrainingView`.
     read_only : bool, default=True
-        False for a copy that only one trial uses.
+        Whether the arrays are read-only; False for a copy that only one trial uses.
     seen_by_others : bool, default=False
-        Whether the view is given to a foreign class: its parts then have checksums too.
+        Whether the view is given to a foreign class; its parts then have checksums as well.
     may_change : bool, default=False
         Whether a class may write to the copy; see `guarded`.
     """
@@ -74,7 +74,7 @@ class SharedView(TrainingView):
     def _kept(self, name: str, part: Any) -> Any:
         if self.read_only:
             freeze(part)
-        # rows of a view are passed to foreign classes, whoever created them
+        # rows of a view are passed to foreign classes, whatever created them
         if self.read_only and (self.seen_by_others or isinstance(part, SharedView)):
             self._checksums[name] = checksum(part)
         return part
@@ -85,23 +85,23 @@ class SharedView(TrainingView):
 
     @cached_property
     def first_checksum(self) -> int:
-        """The checksum of the rows, at the first call: before foreign code ran."""
+        """Checksum of the rows at the first call, before foreign code runs."""
         return self.checksum()
 
     def checksum(self) -> int:
-        """Return a number that changes with any value of the rows, their labels and their metadata."""
+        """Return a checksum of the rows, their labels and their metadata."""
         return checksum([self.X, self.y, *self.metadata.values()])
 
     @contextmanager
     def guarded(self, estimator: BaseEstimator) -> Iterator[None]:
         """Check that a foreign class leaves its copy of the rows unchanged in the block.
 
-        Shared rows are compared at the end of a trial.
+        Shared rows are checked at the end of a trial.
 
         Raises
         ------
         ChangedInputError
-            Names the class.
+            If the rows have changed. The message names the class.
         """
         if self.read_only or self.may_change:
             yield
@@ -118,16 +118,16 @@ class SharedView(TrainingView):
         return any(isinstance(part, SharedView) and part.has_changed_parts() for part in self._parts.values())
 
     def private(self, *, may_change: bool) -> SharedView:
-        """Return a view of writable copies, without any derived part.
+        """Return a view of writable copies without derived parts.
 
-        `may_change` says whether a class may write to it, or whether `guarded` raises.
+        `may_change` is whether a class may write to it; otherwise `guarded` raises.
         """
         return type(self)(*copied([self.X, self.y, self.metadata]), read_only=False, may_change=may_change)
 
     def apart(self, selector: BaseEstimator) -> SharedView:
-        """Return the view that all selectors of a foreign class share: its parts are seen by no other class.
+        """Return the view that all selectors of a foreign class share; no other class uses its parts.
 
-        A class may name its parts freely, even like one of ours.
+        A class may choose any names for its parts, even those of ours.
         """
 
         def rows_alone() -> SharedView:
@@ -143,15 +143,15 @@ def name_of(estimator: BaseEstimator) -> str:
 
 
 def freeze(part: Any) -> None:
-    """Make the arrays of a value read-only, in place: an array, rows, an estimator, or several of these."""
+    """Make the arrays of a value read-only in place: an array, rows, an estimator, or several of these."""
     for array in _arrays(part, of_estimators=True):
         array.flags.writeable = False
 
 
 def checksum(part: Any) -> int:
-    """Return a number that changes with the values, types and shapes of the arrays of a value.
+    """Return a checksum of the values, types and shapes of the arrays in a value.
 
-    Attributes of estimators are left out, as some are only computed when first requested.
+    Attributes of estimators are left out, because some are computed only on first use.
     """
     total = 0
     for array in _arrays(part, of_estimators=False):
@@ -173,21 +173,21 @@ def copied(values: list[Any]) -> list[Any]:
 
 
 def needs_writable_arrays(error: BaseException) -> bool:
-    """Return whether an error says that an array is read-only: NumPy, SciPy and Cython have no class for it."""
+    """Return whether an error is about a read-only array, for which NumPy, SciPy and Cython have no class."""
     text = str(error)
     return "read-only" in text or "WRITEABLE" in text
 
 
 @contextmanager
 def settings_of_one_trial(seed: int) -> Iterator[None]:
-    """Run foreign code in the block: global generators start at the trial's seed, and global settings are restored.
+    """Run foreign code in the block with global generators seeded by the trial, then restore global settings.
 
-    Otherwise draws without a seed, or settings changed for all, would depend on the trials before.
+    Otherwise unseeded draws and changed global settings would depend on the preceding trials.
     """
     random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002  # others draw from it
+    np.random.seed(seed % 2**32)  # noqa: NPY002  # foreign code draws from it
     with np.errstate(), sklearn.config_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # for the authors of a class, and thousands of times in a run
+        warnings.simplefilter("ignore", FutureWarning)  # meant for authors, and repeated thousands of times
         yield
 
 
@@ -210,7 +210,7 @@ def _members(part: Any, *, of_estimators: bool) -> list[Any]:
     if isinstance(part, TrainingView):
         return [part.X, part.y]
     params: Any = getattr(part, "__dataclass_params__", None)
-    if params is not None and params.frozen:  # others may grow
+    if params is not None and params.frozen:  # other parameters may grow
         return [getattr(part, field.name) for field in fields(part)]
     if isinstance(part, BaseEstimator) and of_estimators:
         return [value for value in vars(part).values() if isinstance(value, np.ndarray) or sparse.issparse(value)]
@@ -218,7 +218,7 @@ def _members(part: Any, *, of_estimators: bool) -> list[Any]:
 
 
 def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of an array as contiguous memory, in memory order if it is contiguous already."""
+    """Return the values of an array as contiguous memory, in memory order if it is already contiguous."""
     if array.flags.f_contiguous and not array.flags.c_contiguous:
         return array.T
     return np.ascontiguousarray(array)

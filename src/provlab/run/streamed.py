@@ -1,4 +1,4 @@
-"""Train from a file, in a separate process: its memory, and the quality of the model's predictions."""
+"""Training from a file in a separate process, with its memory and the quality of the predictions."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from provlab.run.fitting import build_seeded, fit_selector
 from provlab.run.fold import Fold
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that, set to 1, give a new process one BLAS thread: the buffers of more would be counted as memory."""
+"""Variables that limit a new process to one BLAS thread, because buffers of more threads would count as memory."""
 
 
 def measure_from_file(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-    """Return test error, file size, memory, and times including the reading of the file."""
+    """Return the test error, file size, memory, and times, which include reading the file."""
     fitted = fit_selector(method, seed, fold.view)
     return fitted.as_record(fold) | train_alone(as_config(build_seeded(method.model, seed)), fold)
 
 
 def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
-    """Train in a new process on the training rows of a temporary svmlight file, and test in this one.
+    """Train in a new process on the training rows in a temporary svmlight file, and test in this process.
 
-    The file has 16 digits of each number. The memory of the training process is measured relative to its memory after
-    imports, so `peak_memory` is that of the training. Its times include the reading of the file.
+    Numbers in the file have 16 digits. The memory of the training process is measured relative to
+    its memory after imports, so `peak_memory` is that of the training. Its times include reading
+    the file.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
     Raises
     ------
     ValueError
-        If the process failed: with the last line that it wrote, or the signal that ended it.
+        If the process fails. The message has its exit status or signal, and its last line of output.
     """
     from sklearn.datasets import dump_svmlight_file
 
@@ -59,7 +60,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
         dump_svmlight_file(fold.view.X, fold.view.y, str(path), zero_based=False)
         size = path.stat().st_size
         done = subprocess.run(
-            # -P: a file json.py in the user's folder must not be imported
+            # -P, because a file json.py in the user's folder must not be imported
             [sys.executable, "-P", "-m", "provlab.run.training_process"],
             input=json.dumps({"model": dict(config), "data": str(path), "n_features": n_features}),
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
@@ -75,7 +76,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
             f"training in a separate process:  expected {config.get('_target_')} to be fitted, got {how} and "
             f"{last!r}; correct the cause, or free memory if it ran out."
         )
-    sys.stderr.write(done.stderr)  # warnings, for instance of a solver that stopped early
+    sys.stderr.write(done.stderr)  # warnings, for example of a solver that stopped early
     trained, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)
     for name in ("coef_", "intercept_", "classes_"):
         setattr(model, name, np.array(trained.pop(name)))

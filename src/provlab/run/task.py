@@ -1,4 +1,4 @@
-"""Run one task: a plain function of plain arguments that returns records."""
+"""Execution of a task, by a plain function of plain arguments that returns records."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from provlab.run.shared_rows import ChangedInputError
 Record = dict[str, Any]
 
 EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
-"""Errors with which a trial of provsel's own classes may fail; another error is our fault. Foreign classes raise
+"""Errors with which a trial of provsel's own classes may fail; other errors are bugs of ours. Foreign classes may raise
 anything.
 """
 
 
 class ClusterError(OSError):
-    """The cluster cannot do the work, or no longer can."""
+    """The cluster cannot do the work, or cannot continue."""
 
 
 @dataclass
@@ -50,19 +50,20 @@ class TaskResult:
 
 
 Results = Generator[TaskResult, None, None]
-"""Results of tasks; closing it early ends those still running."""
+"""Results of tasks; closing the generator early stops running tasks."""
 
 
 def run_task(task: Task) -> TaskResult:
     """Run all trials of a task on one BLAS thread.
 
-    Many small eigenproblems get slower with more threads, and the number of threads must not affect the results.
-    A trial that fails is reported and does not stop the others; if the data set has no such fold, all of them fail.
+    Many small eigenproblems are slower with more threads, and the number of threads must not affect
+    the results. A failed trial is reported and does not stop the others. If the data set has no
+    such fold, all of them fail.
 
     Raises
     ------
     DataIntegrityError
-        If the data set has another identity here than in the task.
+        If the identity of the data set here differs from that in the task.
     """
     result, start = TaskResult(), _cpu_seconds()
     with threadpool_limits(1):
@@ -73,7 +74,7 @@ def run_task(task: Task) -> TaskResult:
             with contained():
                 fold = _fold(task, dataset)
                 fold.view.shared(CUT_OFF, partial(cut_off_on, task.data))
-        except BaseException as error:  # for instance fewer rows of a class than folds; other data sets continue
+        except BaseException as error:  # for example fewer rows of a class than folds; other data sets continue
             _raise_if_ours(error, preparation is None or is_own(preparation))
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
             result.failures = [(trial.key, where, reason_of(error)) for trial in task.trials]
@@ -100,16 +101,17 @@ def run_task(task: Task) -> TaskResult:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Let foreign code end only its own trial: neither this process nor, in a copy of it, the trial again.
+    """Let foreign code end only its own trial, not this process, even in a forked copy of it.
 
-    `os._exit` in this thread raises SystemExit in the block. A process that the block forks, and that does not end
-    there, ends with the block: it would continue with all other trials, and store them twice.
+    `os._exit` in this thread raises SystemExit in the block. A process that is forked in the block
+    ends with the block at the latest, because it would otherwise continue with all other trials and
+    store them twice.
     """
     process, thread, leave = os.getpid(), threading.get_ident(), os._exit
 
     def refuse(status: int) -> None:
         if os.getpid() != process or threading.get_ident() != thread:
-            leave(status)  # a child of multiprocessing, or a thread of ours that ends a worker without a client
+            leave(status)  # a multiprocessing child, or our thread that ends a worker without a client
         raise SystemExit(status)
 
     os._exit = refuse  # type: ignore[assignment]
@@ -123,21 +125,21 @@ def contained() -> Iterator[None]:
 
 def _raise_if_ours(error: BaseException, is_own: bool) -> None:
     """Raise interrupts, and errors of provsel's own classes unless they are `EXPECTED`."""
-    # Ctrl-C reaches only the main thread; a Dask worker runs in another one
+    # Ctrl-C reaches only the main thread, and a Dask worker runs in another thread
     is_interrupt = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
     if is_interrupt or (is_own and not isinstance(error, EXPECTED)):
         raise error
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a trial failed, as safe text: a foreign error can contain anything."""
+    """Return the reason of a failed trial as safe text, because a foreign error can contain anything."""
     if isinstance(error, SystemExit):
         return f"SystemExit: expected code that leaves this process alone, got a call that ends it, with {error.code!r}"
     return visible(f"{type(error).__name__}: {error}")
 
 
 def _cpu_seconds() -> float:
-    """Return the CPU time of this process and of the children that it waited for."""
+    """Return the CPU time of this process and of its finished children."""
     return sum(os.times()[:4])
 
 
@@ -150,7 +152,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
         return measure_trial(cell.measured, method, rows, seed=seed, split_seed=task.split_seed)
 
     if cell.foreign:
-        from provlab.run.foreign import run_foreign_trial  # scikit-learn, which is not needed for planning
+        from provlab.run.foreign import run_foreign_trial  # it imports scikit-learn, which planning does not need
 
         measured = run_foreign_trial(measure, cell, fold, seed=seed, private_copies=task.private_copies)
     else:
@@ -178,7 +180,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
 
 
 def _check_identity(task: Task) -> None:
-    """Raise if the files of this machine are not those in the keys of the trials."""
+    """Raise if the files on this machine differ from those in the keys of the trials."""
     identity = identity_of(task.dataset)
     if identity != task.data:
         raise DataIntegrityError(
@@ -197,7 +199,7 @@ def _fold(task: Task, dataset: Dataset) -> Fold:
 
 
 def data_of(task: Task) -> Dataset:
-    """Return the data set of a task; warn of remarks on a user's own file."""
+    """Return the data set of a task, with warnings about a user's own file."""
     dataset = load_from(task.dataset)
     if task.dataset["name"] == "file" and task.protocol.get("preparation") is None:
         warn_of_scales(dataset)
@@ -206,12 +208,12 @@ def data_of(task: Task) -> Dataset:
 
 @lru_cache(maxsize=1)
 def cut_off_on(data: str) -> dict[str, float]:
-    """Return the known cut-offs of selections on a data set, shared by all of its folds that run here."""
+    """Return the known cut-offs of selections on a data set, shared by all its folds in this process."""
     return {}
 
 
 @lru_cache(maxsize=1)
 def _shared_fold(measured: AbstractProtocol, config: str, data: str, preparation: str) -> Fold:
-    """Return the rows that all tasks of a protocol share, in every repeat, while the data keep this identity."""
+    """Return the rows that all tasks of a protocol share in every repeat, while the data are unchanged."""
     prepared = json.loads(preparation)
     return make_fold(measured, load_from(json.loads(config)), n_splits=1, split_seed=0, fold=0, preparation=prepared)

@@ -1,6 +1,6 @@
-"""python -m provlab.run.training_process: train a model from a file, in a separate process.
+"""Training of a model from a file in a separate process: python -m provlab.run.training_process.
 
-The request on its standard input and its answer are JSON: nothing is unpickled.
+The request on standard input and the answer are JSON, so nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from provsel.streams import row_chunks
 from provsel.training_view import Cost
 
 CHUNK_ROWS = 1024
-"""Rows read together: a chunk is the fixed part of the memory; with fewer rows Lambda is drawn more often."""
+"""Rows read together. A chunk is the fixed part of the memory; with fewer rows, Lambda is drawn more often."""
 CHUNK_NONZEROS = 2**18
-"""Fewer long rows are read together: these take 3 MB, and half as much again while they are read."""
+"""Limit that reduces the number of long rows read together, to 3 MB and half as much again during reading."""
 
 
 def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
     Parameters
     ----------
     model : mapping
-        Config of a component.
+        Config of the model.
     data : str
         Path of an svmlight file with indices from 1.
     n_features : int
@@ -39,8 +39,9 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
     Returns
     -------
     dict
-        Plain values: coef_, intercept_ and classes_; objective, None if the model has none; train_cpu and train_wall in
-        seconds, including the reading of the file; and peak_memory, the bytes beyond those after the imports, or None.
+        Plain values: coef_, intercept_ and classes_; objective, None if the model has none;
+        train_cpu and train_wall in seconds, including reading the file; and peak_memory in bytes
+        above the memory after imports, or None.
     """
     fitted = build("model", model)
     with threadpool_limits(1):
@@ -57,10 +58,10 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
 
 
 def fit_file(model: Any, path: str, n_features: int) -> None:
-    """Fit on an svmlight file: as a stream if the model can, otherwise on all rows by `load_svmlight_file`."""
+    """Fit on an svmlight file, as a stream if possible, otherwise on all rows by `load_svmlight_file`."""
     if hasattr(model, "fit_stream"):
         with open(path, "rb") as file:
-            nonzeros = file.readline().count(b":")  # all rows of synthetic data have about as many
+            nonzeros = file.readline().count(b":")  # rows of synthetic data have about equally many
         rows = min(CHUNK_ROWS, max(1, CHUNK_NONZEROS // max(1, nonzeros)))
         model.fit_stream(row_chunks(path, n_features=n_features, chunk_rows=rows))
     else:
@@ -69,9 +70,10 @@ def fit_file(model: Any, path: str, n_features: int) -> None:
 
 
 def peak_memory() -> int | None:
-    """Return the largest resident memory, in bytes, that this process ever had.
+    """Return the peak resident memory of this process in bytes.
 
-    VmHWM on Linux; elsewhere ru_maxrss, which may also count memory before the program started; None without both.
+    It is VmHWM on Linux, and elsewhere ru_maxrss, which may include memory from before the program
+    start; None if neither exists.
     """
     if (highest := memory_of("VmHWM")) is not None:
         return highest

@@ -53,9 +53,9 @@ class FoldDifferences:
         """Return the difference between each other method and the best one.
 
         The best method is chosen on the same folds, so the smallest p-value is that of all pairs of k methods, which
-        are k / 2 times as many as the comparisons with the best. So p is multiplied by k / 2, and then adjusted by
-        Holm. If all methods are equal, one is then called worse on at most 5 % of tables; by Holm alone on 10 % with 8
-        methods, and 19 % with 20.
+        are k / 2 times as many as the comparisons with the best. Therefore p is multiplied by k / 2, and then adjusted
+        by Holm's method. If all methods are equal, a method is then called worse on at most 5 % of tables. With Holm's
+        method alone, it would be 10 % with 8 methods, and 19 % with 20.
 
         Returns
         -------
@@ -85,11 +85,11 @@ class FoldDifferences:
 
     @property
     def worse(self) -> Side:
-        """The sign of a difference that means worse, as the alternative of a test."""
+        """The direction of worse differences, as the alternative of a test."""
         return "greater" if self.sign > 0 else "less"
 
     def detectable(self) -> float:
-        """Return the difference from the best method that is detected nine times in ten, corrected for all pairs.
+        """Return the difference from the best method that is detected with probability 0.9, corrected for all pairs.
 
         It is the median over methods, or NaN if there are too few folds to detect any difference.
         """

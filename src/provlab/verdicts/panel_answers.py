@@ -21,10 +21,10 @@ PLACES = {
     SAME_DOMAINS: "a new data set of any of these domains",
     SAME_SETS: "a new data set of these domains, each as often as here",
 }
-"""How a sentence names these."""
+"""Names of these in sentences."""
 
 MIN_DOMAINS = 3
-"""With fewer domains, the prior would determine the answer for a new one."""
+"""Least number of domains; with fewer, the prior would determine the answer for a new one."""
 
 
 def answers(model: Fit, *, seed: int = 0) -> pd.DataFrame:
@@ -124,7 +124,7 @@ def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.
     listed = ", ".join(f"{name} {_percent(shares[name])}" for name in words)
     if min(shares["better"], shares["worse"]) < 0.05:
         excluded = shares[["better", "worse"]].idxmin()
-        return f"On {place}, {method} is hardly {words[excluded]}; the rest is open ({listed})."
+        return f"On {place}, {method} is unlikely to be {words[excluded]}; the rest is open ({listed})."
     return (
         f"On {place}, it is open whether {method} is better or worse than {reference} by more than {unit} ({listed})."
     )
@@ -133,7 +133,7 @@ def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.
 def detectable(
     places: pd.MultiIndex, spreads: Sequence[float], noise: float, *, domain: str | None = None, margin: float = 1.0
 ) -> float:
-    """Return the difference in points for which the 95 % interval of a panel excludes 0 nine times in ten.
+    """Return the difference in points for which the 95 % interval of a panel excludes 0 with probability 0.9.
 
     It concerns a single comparison, without an adjustment for others, by Student's t for the best linear estimate. NaN
     if there is only one domain, or one source per domain, so that no spread can be estimated.

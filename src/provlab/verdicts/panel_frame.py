@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-ALL_FEATURES, OWN_SIZE, CHOSEN_SIZE = 0, -1, -2
-"""Values of `size`: all features are kept; the method chooses the number; cross-validation chooses it."""
+ALL_FEATURES, OWN_SIZE, CHOSEN_SIZE, HALF_SIZE = 0, -1, -2, -3
+"""Values of `size`: all features are kept; the method chooses the number; cross-validation chooses it; it is the number
+of real columns, if as many noise columns are added to them."""
 
 KEY = ["method", "dataset", "size"]
 """Columns that identify a selection."""
 
 WHERE = ["environment", "git_revision"]
-"""Columns that say where a trial was computed."""
+"""Columns that state where a trial was computed."""
 
 COLUMNS = {
     **dict.fromkeys(("method", "dataset", "domain", "source", "task"), "str"),
@@ -31,10 +32,10 @@ COLUMNS = {
 """Columns and their types.
 
 source: the origin of the rows, which several data sets may share. task: "classification" or "regression". size: the
-requested number of features, or `ALL_FEATURES`, `OWN_SIZE` or `CHOSEN_SIZE`. model: the judge, that is the model
-trained on the selected features, see `judges.yaml`. cell: the first digits of the cell's id, which with repeat and fold
-determines the key of a trial. error and balanced_accuracy: shares of the test rows, from 0 to 1. For a numeric target
-error is NaN, and balanced_accuracy is R^2, with negative values set to 0. neg_log_loss: minus the mean log loss.
+requested number of features, or `ALL_FEATURES`, `OWN_SIZE`, `CHOSEN_SIZE` or `HALF_SIZE`. model: the judge, that is the
+model trained on the selected features, see `judges.yaml`. cell: the first digits of the cell's id, which with repeat
+and fold determines the key of a trial. error and balanced_accuracy: shares of the test rows, from 0 to 1. For a numeric
+target error is NaN, and balanced_accuracy is R^2, with negative values set to 0. neg_log_loss: minus the mean log loss.
 roc_auc: for more than two classes, the mean of each class against the rest. r2, mae: for a numeric target.
 subset_frobenius_ratio: ||X - C C^+ X||_F^2 divided by the error of the best approximation of rank 5, on training rows.
 select_cpu: CPU seconds of the selection, including computations that it shares with others. peak_bytes: additional

@@ -51,7 +51,7 @@ NOISE_TAILS = 2.5
 
 CHAINS = 32
 WARM_UP, SWEEPS = 150, 250
-"""Number of sweeps of each chain that are discarded, and number that are kept."""
+"""Numbers of sweeps per chain that are discarded and kept."""
 
 PRIOR_MEAN, PRIOR_SLOPE, PRIOR_SPREAD, PRIOR_NOISE = 20.0, 3.0, 3.0, 10.0
 """Scales of the priors, in margins. The overall mean and the slope of a standardised covariate are normal with these

@@ -50,7 +50,7 @@ def pairs(errors: pd.DataFrame, reference: str = ALL) -> pd.DataFrame:
 
 
 def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return `pairs` with the signs reversed: one method against each other one, the best competitor first."""
+    """Return `pairs` with the signs reversed: one method against every other one, with the best competitor first."""
     return _judged(*_differences(errors, name, sign=-1)).sort_values("difference", kind="stable")
 
 

@@ -48,7 +48,7 @@ def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
 
 
 def _complete(of_places: pd.DataFrame) -> pd.DataFrame:
-    """Fill missing ranks with the method's mean rank in the domain, or else over all domains."""
+    """Fill missing ranks with the method's mean rank in the domain, or otherwise over all domains."""
     of_domain = of_places.groupby(level="domain").transform("mean")
     return of_places.fillna(of_domain).fillna(over_domains(of_places).mean())
 

@@ -170,7 +170,7 @@ class Scores:
         lines = self.lines[(self.lines["method"] == method) & (self.lines["size"] > 0)]
         means = lines.groupby("size")["n_selected"].mean()
         below = means[means < means.index]
-        return "; ".join(f"asked {size}, selected {mean:.4g} on average" for size, mean in below.items())
+        return "; ".join(f"requested {size}, selected {mean:.4g} on average" for size, mean in below.items())
 
     @property
     def decidable(self) -> list[str]:

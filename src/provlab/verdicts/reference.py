@@ -1,4 +1,4 @@
-"""The reference results as readers see them: the results of full runs, and later changes in the code.
+"""Reference results: the results of full runs, and the changes in the code since.
 
 For each artefact, `summary.json` states the code and data behind its results. These statements are compared with the
 current code.
@@ -49,11 +49,11 @@ class Reference:
     artefacts : dict
         The entry of each artefact in summary.json: a `Provenance`; `certificates`, the number of trials in each state,
         by certificate; `files`, its tables and figures below the folder; `sample`, the keys of its records in the
-        sample. readings : dict Entry of each in summary.json: a `Provenance`; `certificates`, how many trials are in
-        each state, by certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in
-        the sample.
+        sample.
+    readings : dict
+        The `Provenance` of the readings of claims about each artefact.
     verdicts, rankings : DataFrame
-        One line per claim, and one line per method and column; all as text.
+        One row per claim, and one row per method and column; all as text.
     """
 
     folder: Path
@@ -64,7 +64,7 @@ class Reference:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Return the content of a folder; nothing if there is none.
+        """Return the content of a folder, which is empty if there is no folder.
 
         Raises
         ------
@@ -114,11 +114,11 @@ class Reference:
 
     @cached_property
     def changed_readings(self) -> dict[str, list[str]]:
-        """The same for the readings of the claims about each artefact."""
+        """Describe the changes in the code since the readings of claims about each artefact were computed."""
         return {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
 
     def changes_of_readings(self) -> dict[str, list[str]]:
-        """Describe the changes since the readings were computed, and say how many verdicts are missing."""
+        """Describe the changes since the readings were computed, and state how many verdicts are missing."""
         changes = dict(self.changed_readings)
         artefacts = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
         for path in sorted((self.folder / READINGS).glob("*")):
@@ -156,10 +156,10 @@ def changes_since(name: str, provenance: Provenance, artefact: Artefact | None =
     Raises
     ------
     MissingDataError
-        If data are missing that are needed to plan it.
+        If data that are needed to plan the artefact are missing.
     """
     if name not in artefact_names():
-        return ["no artefact of the project any more"]
+        return ["no longer an artefact of the project"]
     if artefact is None:
         artefact = compose_artefact(name, provenance.settings)
     return provenance.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))

@@ -1,7 +1,7 @@
-"""Certificates: the properties that a selection or a compression preserved, measured beside the promise of its theorem.
+"""Certificates: measured properties of a selection or a compression, with the guarantees of its theorems.
 
-A theorem is declared by naming its columns. Kernels, models and scikit-learn are imported only when one is measured,
-since the laboratory reads the declarations for every command.
+A theorem is declared by naming its columns. Kernels, models and scikit-learn are imported only when a theorem is
+measured, because the laboratory reads the declarations for every command.
 """
 
 from provsel.certificates.certificate import Certificate
@@ -41,7 +41,7 @@ THEOREMS: tuple[type[Theorem], ...] = (
     CompressedRecovery,
     FeatureSelectiveRecovery,
 )
-"""All certificates that protocols measure by themselves: those of a store are their union."""
+"""All certificates that protocols measure by default; the columns of a store are their union."""
 
 __all__ = [
     "HELD",

@@ -1,4 +1,4 @@
-"""The parts from which `SubsetApproximation` is measured: spectrum, best approximation and error, shared by trials."""
+"""Parts of `SubsetApproximation` that trials share: spectrum, best approximation and error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, needs_trunca
 from provsel.training_view import TrainingView
 
 RELIABLE = 1e-2
-"""Relative error up to which a ratio is shown as it is; beyond it, `relative_parts` are tried."""
+"""Relative error up to which a ratio is shown unchanged; beyond it, `relative_parts` are tried."""
 
 
 class BestApproximation(NamedTuple):

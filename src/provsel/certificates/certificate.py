@@ -44,7 +44,7 @@ class Certificate(ValuesWithNaN):
 
     records: tuple[Theorem, ...] = ()
 
-    if TYPE_CHECKING:  # what editors complete; a theorem of your own is an attribute too
+    if TYPE_CHECKING:  # for completion in editors; your own theorem is an attribute as well
         spectral: ClassVar[SpectralSparsification]
         scores: ClassVar[OnlineScoreSum]
         margin: ClassVar[MarginPreservation]
@@ -80,7 +80,7 @@ class Certificate(ValuesWithNaN):
 
     @property
     def good_for(self) -> tuple[str, ...]:
-        """Questions for which the selection is good, of "geometry", "margin" and "rank-k approximation" if measured."""
+        """Purposes for which the selection is good, of "geometry", "margin" and "rank-k approximation" if measured."""
         return tuple(dict.fromkeys(record.question for record in self.records if record.question and record.is_good))
 
     def as_record(self) -> dict[str, float | str | None]:

@@ -1,4 +1,4 @@
-"""Certify a fitted selector: one record per theorem, on the rows that it was fitted on."""
+"""Certificates of a fitted selector: one record per theorem, on the rows on which it was fitted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def certify(
     model: Any = None,
     also: Iterable[type[Theorem]] = (),
 ) -> Certificate:
-    """Measure what a fitted selector preserved of the rows on which it was fitted.
+    """Measure which properties of its training rows a fitted selector preserved.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def certify(
     C : float or None, default=1.0
         C of the soft-margin certificate; None leaves it out.
     radius : bool, default=True
-        Measure the enclosing balls too; Theorem 5 speaks of the unsupervised setting.
+        Whether to measure the enclosing balls as well; Theorem 5 concerns the unsupervised setting.
     ridge : float, optional
-        Measure what ridge regression of y loses at this penalty, `alpha` of scikit-learn's `Ridge`.
+        Measure the loss of ridge regression of y at this penalty, `alpha` of scikit-learn's `Ridge`.
     model : estimator, optional
         Fitted on the reduced rows, for theorems about it, such as a clusterer for `ClusteringCost`.
     also : iterable of Theorem classes
@@ -57,7 +57,7 @@ def certify(
     Returns
     -------
     Certificate
-        With `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says which of them were measured;
+        Records `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says which of them were measured;
         `ridge_cost` and `ridge_risk` if a penalty is given; and the theorems of `also`.
 
     Examples
@@ -108,7 +108,7 @@ def certify_trial(
     radius: bool = True,
     also: Iterable[type[Theorem]] = (),
 ) -> Certificate:
-    """Certify on the rows that were selected from; trials on the same rows share their full-feature parts."""
+    """Certify on the rows of the selection; trials on the same rows share their parts for all features."""
     scores = OnlineScoreSum.measure(trial)
     of_error: tuple[Theorem, ...] = (
         SpectralSparsification.measure(trial),
@@ -117,7 +117,7 @@ def certify_trial(
         RadiusPreservation.measure(trial) if radius else RadiusPreservation(),
     )
     if any(record.state == VIOLATED for record in of_error[1:]):
-        # Margins and radii are bounded by the measured ||E||_2, for any selection: a contradiction is rounding.
+        # The measured ||E||_2 bounds margins and radii of any selection, so a contradiction is due to rounding.
         of_error = tuple(
             theorem_record if theorem_record.state == NOT_MEASURED else replace(theorem_record, state=UNDECIDED)
             for theorem_record in of_error
@@ -129,9 +129,9 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
 
     Let f be the objective of the problem without compression. Both theorems say that f(recovered) is at least the
-    optimum, which only tests the solvers, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, where
-    Theorem 7 has (1 - delta)^2. They leave delta open, and also the constant of the l that they require. So the
-    certificate is the smallest delta that satisfies this.
+    optimum, which only tests the solvers, and not much larger: (1 + delta)^-2 f(recovered) - delta <= optimum, where
+    Theorem 7 has (1 - delta)^2. They leave open delta and the constant of the l that they require. The certificate is
+    therefore the smallest delta that satisfies this inequality.
 
     Parameters
     ----------

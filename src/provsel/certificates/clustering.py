@@ -1,4 +1,4 @@
-"""k-means on the selection: the cost of partitions there, and on all features."""
+"""k-means on the selection: costs of partitions on the selection and on all features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
 class ClusteringCost(Theorem):
     r"""Every partition costs as much on the selection as on all features, up to a factor within 1 +- epsilon.
 
-    Use it before you trust a k-means clustering of selected features.
+    Use it to check a k-means clustering of selected features.
 
     Promised by selectors with `spectral_bound_`, which gives epsilon; vacuous if `SpectralSparsification` is. It is
     checked for three partitions: the one found on the selection by the trial's fitted clusterer, the one found on all
@@ -30,7 +30,8 @@ class ClusteringCost(Theorem):
     Attributes
     ----------
     cost_ratio_min, cost_ratio_max : float
-        k-means cost on the selection over that on all features, over the three.
+        Smallest and largest ratio of the k-means cost on the selection to that on all features, over the three
+        partitions.
 
     Examples
     --------
@@ -70,12 +71,12 @@ class ClusteringCost(Theorem):
 class PartitionCost(Theorem):
     """On all features, the selection's best partition costs at most (1 + epsilon) / (1 - epsilon) times the optimum.
 
-    Use it beside `ClusteringCost`, for the partition that the clusterer found.
+    Use it with `ClusteringCost`, for the partition that the clusterer found.
 
-    The theorem compares optimal partitions, which cannot be computed. Its proof only needs the partition of the
-    selection to cost no more on the selection than the other one. The best of the three partitions of `ClusteringCost`
-    on the selection meets that condition, so the theorem holds or is violated for this pair. Promised and vacuous under
-    the same conditions as `ClusteringCost`.
+    The theorem compares optimal partitions, which cannot be computed. Its proof only requires that the partition of the
+    selection costs at most as much on the selection as the other one. The best of the three partitions of
+    `ClusteringCost` on the selection meets that condition, so the theorem holds or is violated for this pair. Promised
+    and vacuous under the same conditions as `ClusteringCost`.
 
     Attributes
     ----------
@@ -124,8 +125,8 @@ class ClusteringRatio(Theorem):
     states.
 
     Both clusterings use the same method, starts and seed; the theorems speak of optimal clusterings, which cannot be
-    computed. Vacuous if all features are kept, or if a single cluster of all rows meets the bound: then every partition
-    does.
+    computed. Vacuous if all features are kept, or if a single cluster of all rows meets the bound, because every
+    partition then does.
 
     Attributes
     ----------
@@ -133,7 +134,7 @@ class ClusteringRatio(Theorem):
         Costs on all features of the clustering of the reduced rows, and of a single cluster, each divided by the cost
         of the clustering of all features.
     bound : float
-        The `bound` passed to `measure`; NaN for a method that promises nothing.
+        The `bound` passed to `measure`; NaN for a method without a guarantee.
 
     Examples
     --------
@@ -166,14 +167,14 @@ class ClusteringRatio(Theorem):
         ----------
         trial : MeasuredTrial
         bound : float, optional
-            The ratio that the method's paper promises.
+            The ratio that the method's paper guarantees.
         """
         from provsel.kernels.clustering_cost import kmeans_cost
         from provsel.reducers import leaves_nothing_out
 
         X = trial.rows.X
         best = kmeans_cost(X, clusterer_of_all(trial.model, trial.rows).labels_)
-        if best == 0:  # no more distinct rows than clusters: there is no ratio
+        if best == 0:  # at most as many distinct rows as clusters, so there is no ratio
             return cls()
         achieved = kmeans_cost(X, trial.model.labels_) / best
         one_cluster = kmeans_cost(X, np.zeros(X.shape[0])) / best
@@ -212,7 +213,7 @@ def _partition_costs(trial: MeasuredTrial) -> Costs:
 
 
 def _improved(rows: Matrix, labels: NDArray[np.int64], rounds: int = 100) -> NDArray[np.int64]:
-    """Return the partition after Lloyd's iterations from the means of `labels`: its cost on `rows` never rises."""
+    """Return the partition after Lloyd's iterations from the means of `labels`, which never increase its cost."""
     from sklearn.cluster import KMeans
 
     names, codes = np.unique(labels, return_inverse=True)

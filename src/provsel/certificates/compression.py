@@ -1,4 +1,4 @@
-"""What compression costs a linear SVM: its objective beside the optimum, and theorems of Giesen et al., measured."""
+"""Cost of compression for a linear SVM: its objective compared with the optimum, and theorems of Giesen et al."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class FeatureSelectiveRecovery(Theorem):
         loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
         objective = float(loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum())
         gap = 0.0 if np.isnan(whole.gap_) else whole.gap_
-        # another start may have ended lower with compression than all starts without
+        # some start with compression may have reached a lower value than all starts without it
         optimum = whole.objective_ if whole.gap_ == whole.gap_ else min(whole.objective_, objective)
         ratio = _ratio(model.w_, model.compressed_coef_)
         return cls(**_sides(objective, optimum, gap, _lower7), expansion_ratio=ratio)

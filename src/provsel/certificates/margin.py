@@ -12,13 +12,13 @@ from provsel.certificates.trial import MeasuredTrial
 from provsel.labels import signs_of_two_classes
 
 MOST_ITERATIONS = 20_000_000
-"""Iterations of LIBSVM, a few seconds: it takes minutes if columns differ by many orders of magnitude."""
+"""Limit on the iterations of LIBSVM, a few seconds; columns of very different scales would take minutes."""
 
 
 class MarginPreservation(Theorem):
     """The squared hard margin keeps at least a share of 1 - ||E|| / (1 - ||E||), for the measured ||E||_2.
 
-    Use it if the classes can be separated, and `SoftMarginBound` otherwise.
+    Use it if the classes are separable, and `SoftMarginBound` otherwise.
 
     Holds for every selection in terms of its ||E||_2. Measured with labels of two classes and at most `MAX_ROWS` rows;
     vacuous for ||E||_2 >= 1/2, "not separable" if all features have no hard margin.
@@ -67,7 +67,7 @@ class MarginPreservation(Theorem):
             return cls(state=NOT_SEPARABLE)
         after = trial.of_selection("hard margin", lambda: hard_margin(trial.reduced_gram, signs, alpha0=full.alpha))
         error = trial.spectral_error
-        # a selection that merges the classes leaves no margin at all
+        # a selection that merges the classes leaves no margin
         ratio = float(full.squared_norm / after.squared_norm if after.separable else 0.0)
         if error >= 0.5:
             return cls(margin_ratio=ratio, state=VACUOUS if trial.rows.basis().is_decided else UNDECIDED)

@@ -1,4 +1,4 @@
-"""Online leverage scores: their sum bounds the number of kept features; and the memory of a stream."""
+"""Online leverage scores, whose sum bounds the number of kept features, and the memory of a stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATE
 from provsel.certificates.trial import MeasuredTrial
 
 BLOCK_COLUMNS = 1000
-"""Columns that `StreamMemory` passes at once; what a stream keeps does not depend on it."""
+"""Number of columns that `StreamMemory` passes at once, which does not affect what a stream keeps."""
 
 
 class OnlineScoreSum(Theorem):
@@ -24,7 +24,7 @@ class OnlineScoreSum(Theorem):
     Attributes
     ----------
     score_sum, score_sum_bound : float
-        In columns: the expected number of kept columns is at most the sampling rate times the sum.
+        Sum and bound. The expected number of kept columns is at most the sampling rate times the sum.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class OnlineFeatureCount(Theorem):
     Attributes
     ----------
     kept, bound : float
-        Features.
+        Numbers of features.
 
     Examples
     --------
@@ -115,7 +115,8 @@ class StreamMemory(Measure):
     Attributes
     ----------
     factor_bytes, kept_bytes, seen_bytes : float
-        Of `get_state()`: Q and R, which the next score needs; `positions` and `weights`; `scores` and `seen_indices`.
+        Bytes of the parts of `get_state()`: Q and R, which the next score needs; `positions` and `weights`; `scores`
+        and `seen_indices`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The minimum enclosing ball of the rows: a selection can enlarge it, and its ratio to the margin, only so far."""
+"""Minimum enclosing ball of the rows: bounds on its growth by a selection, and on that of its ratio to the margin."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RadiusPreservation(Theorem):
 
 
 def radius_margin_bound(spectral_error: ArrayLike) -> NDArray[np.float64]:
-    """Return the most by which B^2 / gamma^2 can grow, (1 + eps) / (1 - eps) at eps = ||E|| / (1 - ||E||).
+    """Return the largest growth of B^2 / gamma^2, (1 + eps) / (1 - eps) at eps = ||E|| / (1 - ||E||).
 
     B is the radius of the enclosing ball and gamma the hard margin; `radius_ratio / margin_ratio` is the measured
     growth. This eps is the smallest at which `MarginPreservation` and `RadiusPreservation` both have the form that the

@@ -14,7 +14,7 @@ class RidgeSparsification(Theorem):
     """The eigenvalues of (X X^T + ridge I)^-1/2 (W W^T + ridge I) (X X^T + ridge I)^-1/2 are within 1 +- epsilon.
 
     W holds the kept columns with their weights. Measured for selectors with a `ridge`; promised, with probability 1 -
-    1/n, for those with a `ridge_range_`. Directions that X does not have give the eigenvalue 1 and are left out.
+    1/n, for those with a `ridge_range_`. Directions outside the span of X have the eigenvalue 1 and are left out.
 
     Attributes
     ----------

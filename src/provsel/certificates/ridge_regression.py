@@ -1,4 +1,4 @@
-"""Ridge regression in the fixed design: how a selection changes its objective, its variance and its bias."""
+"""Ridge regression with a fixed design: the effect of a selection on its objective, variance and bias."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RidgeRegressionCost(Theorem):
     r"""The ridge optimum on the selection is within [1 / max(1, b), 1 / min(1, a)] times that on all features.
 
     a and b are the extreme eigenvalues of V^T R R^T V, see `MeasuredTrial`; the objective is
-    min_w ||X w - y||^2 + alpha ||w||^2, without intercept, and with X R in place of X.
+    min_w ||X w - y||^2 + alpha ||w||^2, without intercept, and with X R instead of X.
 
     Proof. The objective is alpha y^T (K + alpha I)^{-1} y with K = X X^T. From X = U S V^T, the kernel of the selection
     K~ = U S (V^T R R^T V) S U^T lies between a K and b K. So K~ + alpha I lies between min(1, a) (K + alpha I) and
@@ -71,7 +71,7 @@ class RidgeRegressionCost(Theorem):
 
 
 class RidgeRegressionRisk(Theorem):
-    r"""In the fixed design the variance of ridge regression is kept within a factor, and the bias within a bound.
+    r"""With a fixed design, the variance of ridge regression changes at most by a factor, and the bias is bounded.
 
     Let y = z + noise of variance sigma^2. The risk of predicting z is the sum of the bias alpha^2 ||(K + alpha I)^{-1}
     z||^2 / n and the variance sigma^2 tr(K^2 (K + alpha I)^{-2}) / n. With a and b as in `RidgeRegressionCost`, on the
@@ -81,8 +81,8 @@ class RidgeRegressionRisk(Theorem):
     - the bias is at most the least ridge objective at z on all features, divided by n min(1, a).
 
     Proof. By Ostrowski's theorem the eigenvalues of K~ are those of K, each times a factor t in [a, b]; and
-    (t k / (t k + alpha))^2 over (k / (k + alpha))^2 lies between min(1, t)^2 and max(1, t)^2. The bias: as alpha (K~ +
-    alpha I)^{-1} is at most I, its square is at most itself, and `RidgeRegressionCost` bounds this.
+    (t k / (t k + alpha))^2 over (k / (k + alpha))^2 lies between min(1, t)^2 and max(1, t)^2. For the bias, alpha (K~ +
+    alpha I)^{-1} is at most I, so its square is at most itself, which `RidgeRegressionCost` bounds.
 
     The bias on all features gives no bound: squares of ordered matrices are not ordered, and the ratio of the two
     biases has no bound that depends on a and b alone. A test gives an example.
@@ -92,7 +92,7 @@ class RidgeRegressionRisk(Theorem):
     variance_ratio, variance_low, variance_high : float
         The variance on the selection over that on all features, and the theorem's range.
     bias, bias_bound : float
-        On the selection, with y in place of z, in units of y^2; nan without y.
+        Bias on the selection and its bound, with y instead of z, in units of y^2; NaN without y.
 
     Examples
     --------
@@ -156,7 +156,8 @@ class _RidgeFit:
     least, most : float
         Extreme eigenvalues of V^T R R^T V.
     error : float
-        Error bound of the eigenvalues; infinite if the numerical rank is undecided and matters beside alpha.
+        Error bound of the eigenvalues; infinite if the numerical rank is undecided and not negligible relative to
+        alpha.
     """
 
     alpha: float
@@ -173,7 +174,7 @@ class _RidgeFit:
         basis, eigenvalues = trial.rows.basis(), trial.eigenvalues
         sigma, weights = basis.singular_values, trial.reducer.weights_
         kept = basis.V[trial.reducer.indices_] * weights[:, None] * sigma
-        # the directions that count as zero change either kernel by less than this, relative to alpha
+        # directions that count as zero change either kernel by less than this, relative to alpha
         without = (basis.tolerance * sigma[0] * float(np.max(weights, initial=1.0))) ** 2 / alpha
         error = trial.eigenvalue_error if basis.is_decided else (np.inf if without > SLACK else 0.0)
         return cls(float(alpha), np.diag(sigma**2), kept.T @ kept, float(eigenvalues[0]), float(eigenvalues[-1]), error)

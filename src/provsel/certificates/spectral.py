@@ -22,7 +22,7 @@ class SpectralSparsification(Theorem):
     Attributes
     ----------
     spectral_error, spectral_bound : float
-        ||E||_2, relative to 1, and the value that the method's lemma promises.
+        ||E||_2, relative to 1, and the bound that the method's lemma guarantees.
     eigenvalue_min, eigenvalue_max, eigenvalue_low, eigenvalue_high : float
         Extreme eigenvalues of V^T R R^T V, and the promised range.
 

@@ -1,4 +1,4 @@
-"""Stability selection: the expected number of false features among those kept by most halves of the rows."""
+"""Stability selection: the expected number of false features among those that most halves of the rows keep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from provsel.certificates.trial import MeasuredTrial
 
 
 class FalseSelections(Theorem):
-    r"""Few of the features that most halves of the rows keep are kept by chance.
+    r"""Few of the features that most halves of the rows keep are there by chance.
 
     Use it for features chosen by `StabilitySelector`.
 
@@ -20,13 +20,14 @@ class FalseSelections(Theorem):
     least a share tau of the halves keeps it. Let L be the features that a half keeps with a probability of at most q /
     d, as a guess would. The bounds are on the expected number of kept features in L, over rows and halves; a single
     selection can neither confirm nor violate them. They need independent rows of one distribution. `bound`
-    needs nothing else. The two others are smaller, and each needs an assumption on L that the rows cannot confirm. A
+    needs nothing else. The other two are smaller, and each requires an assumption on L that the rows cannot confirm. A
     further assumption is that L contains all false features: it holds if they are exchangeable and the base selector,
-    on a half, is no worse than a guess. Under it Meinshausen and Bühlmann (2010), Theorem 1, have the same `bound`.
+    on a half, is no worse than guessing. Under this assumption Meinshausen and Bühlmann (2010), Theorem 1, have the
+    same `bound`.
 
     Promised by `StabilitySelector` for its own number of features; "no bound" for others, for a requested number, and
     for the single feature that it keeps if none reaches the threshold. Vacuous if `bound` is not below the number of
-    kept features: then all may be false.
+    kept features, all of which may then be false.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Column subset selection: the error of the selected columns beside the error of the best approximation of rank k."""
+"""Column subset selection: the error of the selected columns compared with the best approximation of rank k."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TWICE = 2.0
 """Ratio up to which columns count as good for an approximation: the limit of `DualSetSelector` with more columns."""
 
 IN_EXPECTATION = "in expectation"
-"""State of a promise about the mean of all draws, which a single selection can neither keep nor break."""
+"""State of a guarantee for the mean of all draws, which a single selection can neither meet nor violate."""
 
 
 class SubsetApproximation(Theorem):
@@ -30,9 +30,9 @@ class SubsetApproximation(Theorem):
     X_k is the best approximation of rank k, E = X - X_k, V_S the selected rows of the k leading right singular vectors.
     For every selection with V_S of rank k, ||X - C C^+ X||^2 / ||X - X_k||^2 <= 1 / sigma_min(V_S)^2 in both norms. The
     Frobenius ratio is at most `oblique_bound`, which is smaller for unweighted columns. These bounds also hold for
-    methods without a theorem. What a method promises comes from its `subset_promise`. The state covers both norms; "no
-    bound" if the method promises nothing, "in expectation" if it promises only a mean, "rank undecided" if the tail's
-    singular values may be rounding errors: then no measured value is shown.
+    methods without a theorem. The guarantee of a method comes from its `subset_promise`. The state covers both norms;
+    "no bound" if the method promises nothing, "in expectation" if it promises only a mean, "rank undecided" if the
+    tail's singular values may be rounding errors: then no measured value is shown.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class SubsetApproximation(Theorem):
         Least singular value of V_S.
     oblique_bound : float
         1 + ||E_S D ((D V_S)^+)^T||_F^2 / ||E||_F^2, where D are the selector's `dual_weights_` (`DualSetSelector` has
-        them) or else its `weights_`.
+        them) or otherwise its `weights_`.
     basis_bound : float
         1 / sigma_min^2.
     frobenius_bound, spectral_bound : float
-        What the method promises for the ratios; NaN if nothing.
+        Bounds that the method guarantees for the ratios; NaN without a guarantee.
     promised_by : str
-        Rank for which it is promised.
+        Method and rank of the guarantee.
 
     Examples
     --------
@@ -129,11 +129,11 @@ class SubsetApproximation(Theorem):
         basis_bound = 1.0 / least**2 if least > max(V_S.shape) * np.finfo(np.float64).eps else np.inf
         tail, top = spectrum.tail(target), spectrum_value(spectrum, target) ** 2
         if tail <= facts.zero and parts.is_truncated and not is_rounding(view.X, columns):
-            # squares have no digits left there, and rank k is not the reason
+            # squares have no digits left, for another reason than the rank k
             return cls(k=float(target), sigma_min=least, basis_bound=basis_bound), np.inf
         weights = getattr(selector, "weights_", np.ones(columns.size))
         scales = np.asarray(getattr(selector, "dual_weights_", weights), dtype=np.float64)
-        used = scales > 0  # columns that only complete a dual set
+        used = scales > 0  # excludes columns that only complete a dual set
         record = cls(
             k=float(target),
             frobenius_ratio=error_ratio(parts.error.frobenius, tail, facts.zero),
@@ -190,18 +190,18 @@ class SubsetApproximation(Theorem):
 
 
 def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproximation:
-    """Measure how well the selected columns approximate X, beside the promise of their method.
+    """Measure how well the selected columns approximate X, and compare it with the guarantee of the method.
 
-    Computes the complete basis; tails down to 1e-15 of X count. If scales of rows or columns make tails smaller, they
-    require an LU factorisation with complete pivoting. Large sparse X requires its leading singular vectors by Lanczos
-    and O(r nnz + n r^2) operations. Tails below 1e-6 of X are then "not measured", and the spectral ratio is a lower
-    bound if Lanczos has not converged.
+    The complete basis is computed, and tails down to 1e-15 of X count. If scales of rows or columns make tails smaller,
+    they require an LU factorisation with complete pivoting. Large sparse X requires its leading singular vectors by
+    Lanczos and O(r nnz + n r^2) operations. Tails below 1e-6 of X are then "not measured", and the spectral ratio is a
+    lower bound if Lanczos has not converged.
 
     Parameters
     ----------
     selector : selector
-        Fitted on X; scikit-learn's selectors with `get_support` work as well. Its selection is unweighted here: a span
-        does not depend on weights.
+        Fitted on X; scikit-learn's selectors with `get_support` work as well. The selection is treated as unweighted,
+        because a span does not depend on weights.
     X : ndarray or sparse of shape (n_samples, n_features)
     k : int, optional
         Rank of the approximation to compare with, at most the rank of X. None takes the rank for which the method makes

@@ -1,4 +1,4 @@
-"""The base of everything measured on a trial: a measure, or a theorem with a state."""
+"""Base classes of everything that is measured on a trial: measures, and theorems with a state."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NO_BOUND, NOT_SEPARABLE, NOT_MEASURED = "no bound", "not separable", "not measur
 UNDECIDED = "rank undecided"
 
 SLACK = 1e-7
-"""Relative tolerance of every comparison: the kernels certify their own optima to better than that."""
+"""Relative tolerance of every comparison; the kernels certify their optima more accurately."""
 
 MAX_ROWS = 2000
-"""Measures that need the n x n Gram matrix of the selection are taken up to this many rows."""
+"""Largest number of rows for measures that need the n x n Gram matrix of the selection."""
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True)
@@ -30,7 +30,7 @@ class Measure(ValuesWithNaN, ABC):
 
     A subclass becomes a frozen dataclass automatically: it annotates its fields as float or str, each with a default,
     and defines `measure`. A project adds its own in `protocol.measures: [{_target_: my_study.BalancedError}]`; they are
-    stored with each trial beside provsel's, shown in tables and tested in claims. Keyword arguments of `measure` are
+    stored with each trial like provsel's own, shown in tables and tested in claims. Keyword arguments of `measure` are
     settings, plain values of that config.
 
     Examples
@@ -74,7 +74,7 @@ class Measure(ValuesWithNaN, ABC):
 
 
 class Theorem(Measure):
-    """The promise of a theorem for a selection or a model, beside the measured values: one class per theorem.
+    """The guarantee of a theorem for a selection or a model, with the measured values; one class per theorem.
 
     A subclass has a `name` and a `source`, its numbers as fields, and `measure`, which sets `state`. It is declared,
     stored, reported and tested in claims like provsel's own: `certify(..., also=[Mine])` in the library,
@@ -111,12 +111,12 @@ class Theorem(Measure):
     name: ClassVar[str]
     source: ClassVar[str]
     question: ClassVar[str] = ""
-    """Use of a selection that the theorem is about: `Certificate.good_for` lists them."""
+    """Purpose of a selection that the theorem concerns; `Certificate.good_for` lists these."""
     state: str = NOT_MEASURED
 
     @property
     def is_good(self) -> bool:
-        """Whether the measured values make the selection good for `question`; whether this is promised is `state`."""
+        """Whether the measured values make the selection good for `question`; `state` says if this is guaranteed."""
         return False
 
     @classmethod

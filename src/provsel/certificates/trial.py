@@ -1,4 +1,4 @@
-"""The fitted objects and their rows: everything on which theorems are measured."""
+"""Fitted objects and their rows, on which theorems are measured."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasuredTrial:
-    """The fitted objects and their rows: everything on which a record is measured.
+    """Fitted objects and their rows, on which a record is measured.
 
-    Use it in `measure` of a theorem of your own, which receives one.
+    `measure` of your own theorem receives one.
 
     Attributes
     ----------
     reducer : estimator
         The fitted selector; None if a theorem is about a model on all features.
     rows : TrainingView
-        The rows on which it was fitted, and values derived from them: records of one trial share these.
+        The rows on which it was fitted, and values derived from them, which records of one trial share.
     X_test : ndarray or CSR of shape (n_test, n_features)
-        Set for a trial of the laboratory, like all fields below; without rows if all of them are used for training.
+        Set for a trial of the laboratory, like all fields below; empty if all rows are used for training.
     y_test : ndarray of shape (n_test,)
     model : estimator or None
         Fitted on the selected features; None if the protocol fits none.
     predicted : ndarray of shape (n_test,) or None
-        Its predictions.
+        Predictions of the model.
     geometry : dict
         Values that depend on the selection only, see `of_selection`: trials with one selection on the same rows can
         share them.
@@ -65,7 +65,7 @@ class MeasuredTrial:
         return self._parts[name]
 
     def of_selection(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Like `shared`, for parts that depend only on the reducer and the rows: not on the model, nor on test rows."""
+        """Like `shared`, for parts that depend only on the reducer and its rows, not on the model or test rows."""
         if name not in self.geometry:
             self.geometry[name] = compute()
         return self.geometry[name]

@@ -1,1 +1,1 @@
-"""Plain functions of arrays: the algorithms, without validation and without state."""
+"""Algorithms as plain functions of arrays, without validation or state."""

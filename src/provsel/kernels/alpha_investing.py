@@ -1,4 +1,4 @@
-"""Alpha-investing: one pass over the columns, each tested against a wealth that acceptances replenish."""
+"""Alpha-investing: one pass over the columns, whose tests spend a wealth that acceptances replenish."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     directions, k = np.full((n, 8), 1 / math.sqrt(n), order="F"), 1  # the first k columns count
     residual = _outside(directions[:, :1], target.astype(np.float64))
     rss = float(residual @ residual)
-    # anything would explain a residual of rounding errors
+    # any column would explain a residual of rounding errors
     exhausted = rss * DEPENDENT**2
     accepted: list[int] = []
     p_values = np.ones(d)
-    # the wealth after a column is a `share` of one number, which grows where a column is accepted
+    # the wealth after a column is a `share` of one number, which grows when a column is accepted
     share = np.multiply.accumulate(1 - 0.5 / np.arange(1, d + 1))
     prices = np.concatenate([[1.0], share[:-1]]) * (0.5 / np.arange(1, d + 1))
     shared = [wealth]
@@ -91,7 +91,7 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
         inside[:k] = directions[:, :k].T @ block
         squares, too_small = whole - np.einsum("ij,ij->j", inside[:k], inside[:k]), CANCELLED * whole
         products = residual @ block
-        first = 0  # the columns before are done
+        first = 0  # earlier columns are done
         while first < b and rss > exhausted:
             # all remaining columns are tested as if none of them were accepted, which is right up to the first accepted
             # one

@@ -1,4 +1,4 @@
-"""Decisions of Boruta: which features are more, or less, often important than chance."""
+"""Decisions of Boruta: which features are important more, or less, often than by chance."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def _passes(p_values: NDArray[np.float64], n_rounds: int, alpha: float, d: int, 
 def is_settled(
     decisions: Integers, hits: Integers, n_rounds: int, max_rounds: int, alpha: float, *, two_step: bool
 ) -> bool:
-    """Return whether no tentative feature can be decided any more in the remaining rounds.
+    """Return whether no tentative feature can be decided in the remaining rounds.
 
-    However their hits fall, they would have to pass the least strict test, the one without the correction for several
+    Whatever their hits, they would have to pass the least strict test, the one without the correction for several
     features.
     """
     counts = np.unique(hits[decisions == TENTATIVE])

@@ -6,14 +6,14 @@ Three observations remove both; none of them changes an index or, beyond roundin
 1. The rule asks for the feasible column of *largest norm*, so columns are scored lazily, in decreasing norm, until the
    first feasible one; a bound in single precision excludes most of them (`bss_search`).
 2. In the eigenbasis of an earlier A = Q diag(lam) Q^T, the current matrix is diag(lam) + W^T W with the few rows W
-   accepted since. Both shifted inverses, at *any* shift, follow from j x j systems (Woodbury). So the eigenproblem is
-   solved once in `MAX_UPDATES` steps instead of once per step.
+   accepted since. Both shifted inverses, at *any* shift, follow from j x j systems (Woodbury). The eigenproblem is
+   therefore solved once in `MAX_UPDATES` steps instead of once per step.
 3. The potentials at a step's old shifts are those of the previous step at its new shifts after one rank-one change:
    Sherman-Morrison, with numbers from the scores of the accepted column.
 
 The rest is some eighty operations per step on matrices of about 100 x 12, and half of the time goes into calling them.
-So both barriers are stacked. Quantities that depend only on the barriers are computed once per eigenbasis, and those
-that depend only on V (`bss_columns`) once for all r.
+Both barriers are therefore stacked. Quantities that depend only on the barriers are computed once per eigenbasis, and
+those that depend only on V (`bss_columns`) once for all r.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Sparsifier(NamedTuple):
 
 
 GAINS = ("inverse_mean", "mean")
-"""1/t or t is the mean of a column's two scores."""
+"""Forms of the weight t: 1/t or t is the mean of a column's two scores."""
 
 SHIFTS = ("algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper")
 """L = tau - s and U = delta_U (tau + s), with s = sqrt(r l) as in Algorithm 1, or s = sqrt(tau l) as section 4.1
@@ -73,14 +73,14 @@ def bss(
     Parameters
     ----------
     columns : OrderedColumns
-        V, shape (d, rank), has orthonormal columns: right singular vectors of the matrix whose columns are selected. In
-        the order of preference of the rule, usually by their length.
+        V, shape (d, rank), has orthonormal columns: right singular vectors of the matrix whose columns are selected.
+        The columns are in the order of preference of the rule, usually by length.
     r : int
         Number of steps, greater than `rank`.
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
         1/t = (L + U) / 2, as in Algorithm 1, or t = (L + U) / 2, without a guarantee: A then hardly grows, the lower
         barrier overtakes it, and no column is feasible. Such a step takes the longest unselected column, with the gain
-        of the step before.
+        of the previous step.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
     no_candidate : {"repeat", "longest", "skip"}, default="repeat"
         See `SHIFTS` and `NO_CANDIDATE`. Values other than the defaults are readings of the paper without a guarantee,

@@ -1,4 +1,4 @@
-"""Both barriers of a BSS step: the two shifted inverses, and the scores of columns by them."""
+"""Both barriers of a BSS step: the two shifted inverses, and the scores of columns from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_UPDATES = 24
 """Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) per step."""
 
 SIGNS = np.array([1.0, -1.0])
-"""Of the lower and the upper barrier: sign (A - shift I) is positive definite."""
+"""Signs of the lower and the upper barrier, for which sign (A - shift I) is positive definite."""
 
 NEAR_POLE = 1.0
 """Solve the eigenproblem early when the lower barrier comes this close to an old eigenvalue. The current
@@ -147,8 +147,8 @@ class Barriers:
     def leave_none(self) -> bool:
         """Return whether the eigenvalues of A alone show that no vector is feasible, as they can if t is the mean.
 
-        A then hardly grows and all eigenvalues of A - lower are about the same. Their inverses x lie in an interval
-        that is known: Their inverses x lie in a known interval: A - diag(lam) is positive semidefinite, of trace |W|^2.
+        A then hardly grows and all eigenvalues of A - lower are about the same. Their inverses x lie in a known
+        interval: A - diag(lam) is positive semidefinite, of trace |W|^2.
         """
         (lower, _), upper = self._powers[0], self._powers[1, 0].min()
         most = lower.max()

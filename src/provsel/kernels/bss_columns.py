@@ -1,4 +1,4 @@
-"""The columns that BSS chooses from: in order of preference, grouped by direction. Data that all r of a basis share."""
+"""Columns from which BSS chooses, in order of preference and grouped by direction; shared by all r of a basis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lazy search for the feasible column of largest norm, the question at the heart of each BSS step."""
+"""Lazy search for the feasible column of largest norm, which each BSS step needs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ColumnSearch:
     """The unselected columns in decreasing norm, one of each direction, in the current eigenbasis.
 
     Whether a column is feasible depends on its direction only; in text, where most words occur in a single document,
-    one column in five has a direction of its own. A first check of unit vectors in single precision excludes those that
+    one column in five has its own direction. A first check of unit vectors in single precision excludes those that
     are surely infeasible; the others are scored.
 
     Parameters

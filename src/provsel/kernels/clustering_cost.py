@@ -11,15 +11,15 @@ from scipy import sparse
 from provsel.kernels.spectral import Matrix
 
 BLOCK_VALUES = 2_000_000
-"""Values of X that are made dense, float64 and centred together: 16 MB, and as much again for their means."""
+"""Values of X that are made dense, float64 and centred together: 16 MB, and the same for their means."""
 
 
 def kmeans_cost(X: Matrix, labels: Any) -> float:
     r"""Return the sum of the squared distances of the rows to the mean of their cluster, in float64.
 
     It is ||X - P P^T X||_F^2 with the indicator P, shape (n, k), P_ic = 1 / sqrt(n_c) for row i in cluster c with
-    n_c rows. Columns are centred before they are squared (sparse ones too are made dense, a block at a time): the
-    difference of squared norms would cancel if means are large. Costs O(n d).
+    n_c rows. Columns are centred before they are squared, because a difference of squared norms would cancel if means
+    are large. Sparse columns are made dense, a block at a time. Costs O(n d).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Columns picked one after the other without labels: by CUR, and by distance from those before."""
+"""Unsupervised picking of columns one by one: by CUR, and by distance from earlier picks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
         yield pick
         left[pick] = False
         column = _dense_column(X, pick)
-        for _ in range(2):  # the second time removes what rounding leaves
+        for _ in range(2):  # twice, to remove rounding errors
             column = column - basis @ (basis.T @ column)
         column /= np.linalg.norm(column)
         basis = np.column_stack([basis, column])

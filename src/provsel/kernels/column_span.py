@@ -1,4 +1,4 @@
-"""The span of a growing set of columns of X: the residual of a column outside the span."""
+"""Span of a growing set of columns of X, and residuals of other columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many Gaussian combinations compressed support vector machines need, with the constants of the proofs.
+"""Number of Gaussian combinations that compressed support vector machines need, with the constants of the proofs.
 
 Giesen, Laue, Mueller (2013), section 3. Its Theorem 5 rests on four lemmas. Lambda is an l x m matrix of independent
 Gaussians. Lemma 1 (loss) and Lemma 2 (norm of an s-sparse w) need many rows l, Lemma 4 (norm of Lambda^T w) few; Lemma

@@ -1,6 +1,6 @@
 """Mutual information of columns of codes, from counts: many columns and one target at a time.
 
-Columns are rows here, shape (d, n), so that each lies in one piece. Information is in nats.
+Columns are rows here, shape (d, n), so that each is contiguous. Information is in nats.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dual set selection: rows of V whose weighted Gram matrix is large while their columns of E weigh little."""
+"""Dual set selection: rows of V with a large weighted Gram matrix whose columns of E are small."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def dual_set_columns(V: Array, squares: Array, r: int) -> tuple[Columns, Array]:
     Raises
     ------
     ArithmeticError
-        If no step that the theorem promises was found: the columns of V are not orthonormal.
+        If no step that the theorem guarantees was found, because the columns of V are not orthonormal.
 
     References
     ----------

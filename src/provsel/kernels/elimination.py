@@ -13,7 +13,7 @@ from provsel.kernels.spectral import Array, Matrix
 from provsel.kernels.ties import TIED, rank_descending
 
 NOISE = 1e-12
-"""Share of the largest importance: weights that cancel to zero come out as rounding errors of it."""
+"""Share of the largest importance below which a weight is a rounding error of zero."""
 
 LOSS_OF_TRACE = 1 / 16
 """Downdates keep the absolute error of the Gram matrix, so below this part of its trace it is recomputed."""
@@ -48,8 +48,8 @@ def by_importance(importances: Array) -> NDArray[np.int64]:
 def best(importances: Array, count: int) -> NDArray[np.int64]:
     """Return the positions of the `count` largest importances, increasing; among ties at the cut, the first.
 
-    Partitions instead of sorting: rounds only need the position of the cut. Ties are those of `by_importance`, but
-    compared with the value at the cut instead of the neighbour.
+    Partitions instead of sorting, because rounds need only the position of the cut. Ties are those of `by_importance`,
+    but compared with the value at the cut instead of the neighbour.
     """
     cut = np.partition(importances, importances.size - count)[importances.size - count]
     tolerance = TIED * cut + NOISE * importances.max()
@@ -67,7 +67,7 @@ class RemainingColumns:
     ----------
     rows : ndarray or CSR of shape (k, n)
         Columns of X as rows, so that slices are contiguous. May lack dropped columns: slicing in each round would cost
-        more than it saves, so it happens when half of them are dropped.
+        more than it saves, so rows are sliced once half of them are dropped.
     positions : ndarray of shape (m,), int64
         Rows that remain, increasing.
     gram : ndarray of shape (n, n)

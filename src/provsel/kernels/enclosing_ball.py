@@ -57,7 +57,7 @@ def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
         return EnclosingBall(np.full(norms.size, 1.0 / norms.size), 0.0, 0.0)
     start = np.unique([np.argmin(norms), np.argmax(norms)])
     groups = np.ones((1, norms.size))
-    # Most balls touch few points; the block doubles while that pays.
+    # Most balls touch few points; the block doubles while this is faster.
     weights = maximize_on_simplices(2.0 * local, norms, groups, start, tol=tol, block=16)
     squared = norms + weights @ local @ weights - 2.0 * (local @ weights)
     gap = 1.0 - float(weights @ squared / squared.max())

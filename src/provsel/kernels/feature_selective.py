@@ -83,14 +83,14 @@ def feature_selective_svm(
     best = problem.certified(problem.A, v, alpha)
     inside = np.zeros(m, dtype=bool)
     accuracy = 0.1
-    # if the gap is met by luck, before full accuracy, small v may remain in place of zeros
+    # if the gap is met by chance before full accuracy, small v may remain instead of zeros
     while best.gap > (tol if accuracy <= 0.1 * tol else min(tol, SHARP)) and n_iter < max_iter:
         pull = np.where(inside, 0.0, np.abs(problem.A.T @ alpha))
         missing = bool((pull > 1.0).any())
         waiting = np.flatnonzero(pull > NEARLY) if missing else np.zeros(0, dtype=np.int64)
         count = max(FIRST_COLUMNS, n // 5, 2 * int(inside.sum()))
         if not missing and accuracy <= 0.1 * tol:
-            break  # all columns are in play, and rounding stops the steps
+            break  # all columns are used, and rounding stops the steps
         accuracy = max(min(0.1 * accuracy, 0.1 * best.gap) if missing else 0.0, 0.1 * tol)
         inside[waiting[np.argsort(-pull[waiting], kind="stable")[:count]]] = True
         columns = np.flatnonzero(inside)

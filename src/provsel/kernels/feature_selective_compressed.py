@@ -5,10 +5,10 @@ r"""The compressed feature-selective SVM, in either form, by alternating minimis
     (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) Lambda^T w_bar>) + c2 ||w_bar||^2 + c1 ||mu||_1
 
 with factors f = mu as printed, or f = sqrt(mu) for weights mu on the kernels. Neither is convex: the kernel Phi D(f)
-Lambda^T Lambda D(f) Phi^T has cross terms f_j f_k, and is no weighted sum of kernels any more. Both are convex in
+Lambda^T Lambda D(f) Phi^T has cross terms f_j f_k, and is no longer a weighted sum of kernels. Both are convex in
 w_bar, and in f: with q = Lambda^T w_bar fixed, Phi D(f) q = Phi D(q) f. As printed this is a linear program in f, with
-sparse solutions. With f = sqrt(mu) the price c1 ||f||^2 is flat at 0. So every feature for which q has the right sign
-gets some weight: about half of them. Giesen, Laue, Mueller (2013), section 4.
+sparse solutions. With f = sqrt(mu) the derivative of the price c1 ||f||^2 is 0 at 0. Every feature for which q has the
+right sign, about half of them, therefore gets some weight. Giesen, Laue, Mueller (2013), section 4.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _from_start(
         before = value
         fit = hinge_dual(projection.project(scaled(X, f)), y, c2, tol=INNER * tol)
         objective = fit.primal + c1 * float(weights(f).sum())
-        if objective >= value:  # by what the SVM's gap leaves open
+        if objective >= value:  # within the gap of the SVM
             converged = True
             break
         f, w = _balanced(f, fit.w, c1, c2, as_printed)
@@ -111,7 +111,7 @@ def _from_start(
 
 
 def _balanced(f: Array, w: Array, c1: float, c2: float, linear: bool) -> tuple[Array, Array]:
-    """Return (t f, w / t), the same decision, with the cheapest t; without it both would shrink to 0."""
+    """Return (t f, w / t), the same decision, with the cheapest t; otherwise both would shrink to 0."""
     norm, price = c2 * float(w @ w), c1 * float(f.sum() if linear else f @ f)
     if norm == 0.0 or price == 0.0:
         return f, w

@@ -1,4 +1,4 @@
-"""Shared by the classifier and the selector of the feature-selective SVM: options, starts, warnings, kept features."""
+"""Common parts of the classifier and the selector of the feature-selective SVM: options, starts, warnings, features."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def fit_feature_selective(
     Warns
     -----
     ConvergenceWarning
-        Stopped before `tol`.
+        If the solver stopped before `tol`.
     UserWarning
-        All weights are zero.
+        If all weights are zero.
     """
     _check(subject, c1, c2, form, n_components, variance, n_starts, tol, max_iter, relative)
     at_c1 = f"c1={c1:g}"

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 INNER = 0.01
 """Share of the tolerance to which the SVM is solved."""
 FAINT = 1e-6
-"""Below this mu a feature is on its way to zero, which alternating steps approach but never reach."""
+"""A smaller mu counts as zero, which alternating steps approach but never reach."""
 
 
 class Alternating(NamedTuple):
@@ -34,12 +34,12 @@ class Alternating(NamedTuple):
     mu : ndarray of shape (m,)
         In [0, 1], with exact zeros.
     w : ndarray of shape (m,) or (l,)
-        w, or w_bar; zero wherever mu is, unless compressed.
+        w, or w_bar; zero where mu is zero, unless compressed.
     v : ndarray of shape (m,)
         Weights on the original features: mu * w, or as `feature_selective_compressed` says.
     objective : float
     values : tuple of float
-        The objective after each step; it never rises beyond rounding.
+        The objective after each step, which never rises beyond rounding.
     n_iter : int
         Rounds.
     converged : bool
@@ -100,7 +100,7 @@ def _from_start(X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, m
         before, kept = value, np.flatnonzero(mu)
         fit = hinge_dual(scaled(X[:, kept], mu[kept]), y, c2, tol=INNER * tol) if kept.size else None
         round_objective = (fit.primal if fit else 1.0) + c1 * float(mu.sum())
-        if round_objective >= value:  # by what the SVM's gap leaves open
+        if round_objective >= value:  # within the gap of the SVM
             converged = True
             break
         w = np.zeros(mu.size)
@@ -108,7 +108,7 @@ def _from_start(X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, m
             w[kept] = fit.w
         v = mu * w
         mu = printed_weights(v, c1, c2)
-        # The hinge changes by at most its argument, so that leaving these out lowers the objective.
+        # The hinge changes by at most its argument, so leaving these out lowers the objective.
         mu[(mu < FAINT) & (np.abs(v) * reach <= printed_penalty(v, c1, c2))] = 0.0
         w = np.divide(v, mu, out=np.zeros_like(v), where=mu > 0)
         value = full_objective(X, y, mu * w, w, mu, c1, c2)
@@ -123,11 +123,11 @@ def full_objective(X: Any, y: Array, v: Array, w: Array, mu: Array, c1: float, c
 
 
 def scaled(X: Any, factors: Array) -> Any:
-    """Return X D(factors); CSR if sparse, as solvers that read rows want it."""
+    """Return X D(factors); CSR if sparse, for solvers that read rows."""
     return sparse.csr_array(X @ sparse.diags_array(factors)) if sparse.issparse(X) else X * factors
 
 
 def best_start(runs: list[Alternating]) -> Alternating:
-    """Return the run with the least objective; of equal ones the first."""
+    """Return the run with the smallest objective; ties go to the first."""
     objectives = tuple(run.objective for run in runs)
     return runs[int(np.argmin(objectives))]._replace(objectives=objectives)

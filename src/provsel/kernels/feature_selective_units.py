@@ -1,4 +1,4 @@
-"""The convex feature-selective SVM in units that suit an interior point method, on some or all of its columns."""
+"""The convex feature-selective SVM in units for an interior point method, on some or all columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 WORSE = 1e3
 """Factor above the least gap at which the steps end."""
 FAR = 1e6
-"""The h from which on the quadratic part is out of reach, so that no larger number is needed."""
+"""Largest h that is needed, because the quadratic part is then out of reach."""
 MAX_POLISHED = 1500
 """Equations up to which the final active set is solved exactly."""
 SHARP = 1e-9
@@ -98,7 +98,7 @@ class FeatureSelectiveUnits:
         for steps, point in enumerate(hinge_barrier(B, self.C, self.parts, max_iter=max_iter), start=1):
             inner = self.certified(B, (self.parts.signs * point.x).sum(axis=0), point.alpha)
             inside = inner if inside is None or inner.gap < inside.gap else inside
-            if inner.gap > WORSE * inside.gap:  # rounding drives it away again
+            if inner.gap > WORSE * inside.gap:  # rounding increases the gap again
                 break
             if inner.gap > goal and steps < max_iter:
                 continue

@@ -1,4 +1,4 @@
-"""Which rows hold a value that is not a number."""
+"""Detection of rows with NaN or infinite values."""
 
 from __future__ import annotations
 

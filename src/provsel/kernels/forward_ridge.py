@@ -16,7 +16,7 @@ BLOCK = 1 << 16
 
 
 def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]:
-    """Yield columns, each of which lowers the error most beside those before it; then the constant ones.
+    """Yield columns, each of which lowers the error most given the earlier ones, followed by constant columns.
 
     The error is the sum of the squared leave-one-out residuals over the targets, of ridge regression with an intercept
     that is not penalised. The first of equal candidates is picked.

@@ -1,4 +1,4 @@
-"""A Gaussian matrix that is never held whole: its columns come in blocks, each from random bits of its own."""
+"""Gaussian matrix that is generated in blocks of columns, each from its own random bits, and never stored whole."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class GaussianBlocks:
     key : int
         Not negative.
     store : bool, default=False
-        Keep the generated blocks, which takes 8 l m bytes for all of them. The results are the same bit for bit.
+        Whether to keep the generated blocks, which take 8 l m bytes in total. The results are the same bit for bit.
 
     Notes
     -----
@@ -165,7 +165,7 @@ class GaussianBlocks:
         out *= np.sqrt(self.variance)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the kept blocks out of copies and pickles, which can generate them again."""
+        """Leave the kept blocks out of copies and pickles, which can regenerate them."""
         return {**self.__dict__, "_kept": None, "_made": set(), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

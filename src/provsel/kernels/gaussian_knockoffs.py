@@ -32,12 +32,12 @@ def gaussian_knockoffs(Z: Array, correlation: Array, gap: float, rng: np.random.
     """Return knockoffs, shape (n, d), of rows Z of mean 0 whose columns have these correlations.
 
     They are drawn from the law of the second half of a Gaussian vector (z, z~) given the first, whose covariance is
-    [[C, C - s I], [C - s I, C]]: so exchanging any z_j with z~_j changes no second moment.
+    [[C, C - s I], [C - s I, C]]. Exchanging any z_j with z~_j therefore changes no second moment.
     """
     solved = cho_solve(cho_factor(correlation), np.eye(len(correlation)))
     mean = Z - gap * (Z @ solved)
     covariance = 2 * gap * np.eye(len(correlation)) - gap**2 * solved
-    values, vectors = eigh(covariance)  # singular where s = 2 lambda_min
+    values, vectors = eigh(covariance)  # singular if s = 2 lambda_min
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return mean + rng.standard_normal(Z.shape) @ root.T
 

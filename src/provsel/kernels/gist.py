@@ -7,7 +7,7 @@ _FINEST = 0.3  # centre of the finest band, cycles per pixel
 _RATIO = 1.85  # of neighbouring centres
 _RADIAL = 3.5  # a band falls to 1 / e at the relative distance 1 / sqrt(3.5) from its centre
 _CUTOFF = 4.0  # of the prefilter, cycles per image
-_CONTRAST_FLOOR = 0.2  # keeps noise in flat regions from being blown up
+_CONTRAST_FLOOR = 0.2  # prevents noise in flat regions from being amplified
 
 
 def gist_filters(side: int, *, n_scales: int = 4, n_orientations: int = 8) -> np.ndarray:
@@ -81,7 +81,7 @@ def gist(
     for start in range(0, n, batch):
         spectrum = fft.fft2(_mirrored(_normalised(images[start : start + batch])))
         for k, transfer in enumerate(filters):
-            # Rows and columns of the mirror images are dropped as soon as they are not needed any more.
+            # Rows and columns of the mirror images are dropped as soon as they are no longer needed.
             response = fft.ifft(spectrum * transfer, axis=1, overwrite_x=True)[:, :side]
             response = fft.ifft(response, axis=2)[:, :, :side]
             amplitude = np.sqrt(response.real**2 + response.imag**2)

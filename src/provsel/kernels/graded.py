@@ -103,7 +103,7 @@ def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
     _, sizes, Wt = svd(R, check_finite=False)
     rank = int(np.sum(sizes > high * sizes[0]))
     W = Wt[:rank].T
-    # Wt has the right singular vectors of Z where Z is tall, and its left ones where Z^T is
+    # Wt has the right singular vectors of Z if Z is tall, and the left ones if Z^T is tall
     span = np.ldexp(W, -columns[:, None]) if is_tall else np.asarray(long @ np.ldexp(W, rows[:, None])) / sizes[:rank]
     V = _row_wise_orthonormal(span)
     _, sigma, Yt = svd(triangle(X, lambda part, at: part @ V), check_finite=False)
@@ -158,7 +158,7 @@ def triangle(X: Any, block: Callable[[Array, slice], Array]) -> Array:
 
 
 def _parts(shape: tuple[int, int]) -> Iterator[slice]:
-    # at least as many rows as columns, or the triangle above would be factorised again and again
+    # at least as many rows as columns, or the triangle above would be factorised repeatedly
     step = max(BLOCK // max(shape[1], 1), 2 * shape[1], 1)
     return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
 

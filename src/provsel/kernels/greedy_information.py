@@ -13,7 +13,7 @@ from provsel.kernels.spectral import Array
 from provsel.kernels.ties import first_largest
 
 LAST = np.finfo(np.float64).max / 2
-"""Minus this is the gain of features that tell nothing: they are picked when no others are left."""
+"""Minus this is the gain of uninformative features, which are picked when no others are left."""
 
 
 class Terms(NamedTuple):
@@ -152,7 +152,7 @@ def mrmr_picks(
 
 
 def difference(relevance: Array, redundancy: Array) -> Array:
-    """Return the relevance less the redundancy."""
+    """Return the relevance minus the redundancy."""
     return relevance - redundancy
 
 

@@ -13,11 +13,11 @@ Array = NDArray[np.float64]
 SMALLEST = 1e-10
 """Directions of Lambda Lambda^T below this share of its largest eigenvalue, as beyond the rank, are left out."""
 BLOCK = 4096
-"""Rows that change their coordinates together."""
+"""Number of rows whose coordinates are changed together."""
 
 
 class GrowingSpan:
-    """The span of the rows of Lambda and of vectors added to it, with an orthonormal basis that is never held whole.
+    """The span of the rows of Lambda and of added vectors, with an orthonormal basis that is never stored as a whole.
 
     The basis is Lambda^T T, where T T^T is the inverse of Lambda Lambda^T, and the added vectors, orthogonalised.
     Memory O(l^2 + (n + m) k) beside the rows, for k added vectors; Lambda is generated in blocks.

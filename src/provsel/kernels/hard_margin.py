@@ -43,8 +43,8 @@ def hard_margin(G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None =
     """Return the hard-margin SVM of the rows with Gram matrix G.
 
     The problem max sum_i a_i - ||sum_i a_i y_i x_i||^2 / 2, y^T a = 0, a >= 0 is unbounded for inseparable rows.
-    So the nearest points of the classes' convex hulls are sought, a bounded problem: with weights p that sum to 1
-    in each class and w_p = sum_i p_i y_i x_i, gamma = ||w_p|| / 2 and a = 2 p / ||w_p||^2.
+    Therefore the nearest points of the classes' convex hulls are computed, a bounded problem: with weights p that sum
+    to 1 in each class and w_p = sum_i p_i y_i x_i, gamma = ||w_p|| / 2 and a = 2 p / ||w_p||^2.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def hard_margin(G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None =
     y : ndarray of shape (n,)
         Labels -1 and +1, both present.
     tol : float, default=1e-8
-        Gap asked for. Exact solves on the final support usually leave about 1e-12.
+        Requested gap. Exact solves on the final support usually reach about 1e-12.
     alpha0 : ndarray of shape (n,), default=None
-        Only its support is used, as a first guess; by default all rows, as nearly all texts are support vectors.
+        Only its support is used, as a first guess; by default all rows, because nearly all texts are support vectors.
 
     Returns
     -------
     HardMargin
-        The number of steps is bounded; `gap` tells the tolerance reached.
+        The number of steps is bounded; `gap` states the tolerance reached.
 
     References
     ----------

@@ -109,7 +109,7 @@ def hinge_barrier(A: Any, C: float, parts: Parts, *, max_iter: int = 200) -> Ite
         yield point
 
 
-# where a point has come as near to its bounds as numbers can, quotients leave their range: that is the end, and no news
+# quotients overflow once a point is as near to its bounds as floating point allows, which ends the steps as expected
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def _step(A: Any, C: float, parts: Parts, point: BarrierPoint) -> BarrierPoint | None:
     """Return the point after predictor and corrector steps, or None if rounding stops them."""

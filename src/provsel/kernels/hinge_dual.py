@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 GROWTH = 4.0
 """Factor by which sigma, the step of the proximal point method, grows."""
 STEEPEST = 1e5
-"""Largest sigma / C: larger ones make the Newton systems ill-conditioned, and the method converges with any."""
+"""Largest sigma / C; the method converges with any value, but larger ones make the Newton systems ill-conditioned."""
 MAX_INNER = 50
 """Newton steps for one proximal point."""
 INEXACT = 1e-2
@@ -50,7 +50,7 @@ class PrimalDual(NamedTuple):
     gap : float
         (primal - dual) / primal.
     converged : bool
-        Whether gap <= tol; if not, the other fields tell what was reached.
+        Whether gap <= tol; if not, the other fields state what was reached.
     n_iter : int
         Newton steps.
     """
@@ -71,7 +71,7 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
     alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <= C. Solved by the proximal point method on the dual: the next
     alpha is clip(alpha + sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That is a smooth problem,
     solved by Newton steps with line search. Only rows strictly inside the box enter the Newton matrix, about as many as
-    lie on the margin. Memory beside Z: O(n) memory, a copy of these rows (or, if they are more than l, of `BLOCK` of
+    lie on the margin. Memory in addition to Z: O(n), a copy of these rows (or, if they are more than l, of `BLOCK` of
     them) and the square of the smaller side.
 
     Parameters
@@ -93,12 +93,12 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 
     References
     ----------
-    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge in place of the Lasso.
+    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge instead of the lasso.
     """
     n = Z.shape[0]
     C = 1.0 / (2.0 * c * n)
     w, scores, alpha = np.zeros(Z.shape[1]), np.zeros(n), np.zeros(n)  # scores: y_i <z_i, w>
-    # A hinge smoothed over the whole margin, but not where C is so large that this is nearly the hard margin.
+    # A hinge smoothed over the whole margin, unless C is so large that this is nearly the hard margin.
     values = Z.data if sparse.issparse(Z) else Z
     length = float(np.vdot(values, values)) / n
     sigma, n_iter = min(C, 1.0 / length) if length else C, 0

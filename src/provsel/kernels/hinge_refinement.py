@@ -21,11 +21,11 @@ from provsel.kernels.hinge_scale import best_dual_scale
 Array = NDArray[np.float64]
 
 KNOWN = 1e-8
-"""An image with less than this share outside the subspace brings nothing new."""
+"""An image with less than this share outside the subspace adds nothing."""
 
 
 class Refined(NamedTuple):
-    """What `refine` returns.
+    """Result of `refine`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The best length of a vector of known direction, for the linear SVM and for its dual."""
+"""Best length of a vector with a given direction, for the linear SVM and for its dual."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def best_scale(scores: Array, square: float, c: float) -> tuple[float, float]:
     # on piece j the rows that reached their margin, the j largest scores, no longer count
     active = (scores.sum() - np.append(0.0, np.cumsum(positive))) / n
     ends = np.append(kinks, np.inf)
-    piece = int(np.argmax(2.0 * c * square * ends >= active))  # the first at whose end the slope is not negative
+    piece = int(np.argmax(2.0 * c * square * ends >= active))  # the first piece with a non-negative slope at its end
     start = 0.0 if piece == 0 else kinks[piece - 1]
     t = float(np.clip(active[piece] / (2.0 * c * square), start, ends[piece]))
     return t, float(np.maximum(0.0, 1.0 - t * scores).mean() + c * t * t * square)

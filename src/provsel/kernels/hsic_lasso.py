@@ -1,4 +1,4 @@
-"""HSIC lasso: non-negative weights of features, whose kernels add up to that of the target."""
+"""HSIC lasso: non-negative weights with which the kernels of features approximate that of the target."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class KernelColumns:
     Attributes
     ----------
     values : ndarray of shape (n, d)
-        Numbers in units of their standard deviation, and codes.
+        Numeric columns in units of their standard deviation, and codes.
     discrete : ndarray of shape (d,), bool
     blocks : ndarray of shape (n_blocks, size), int64
     """

@@ -24,9 +24,9 @@ TIE = 4e-12
 def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]:
     """Return the nearest other rows of each row, and the mean distance between rows, visiting each pair once.
 
-    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Among rows at
-    the same distance (`TIE`) lower row numbers come first. So the graph depends on neither the order of floating-point
-    sums nor the form of X.
+    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: no n x n matrix is formed. Among rows
+    at the same distance (`TIE`) lower row numbers come first. The graph therefore depends on neither the order of
+    floating-point sums nor the form of X.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]
         for second in range(first, n, step):
             columns = slice(second, min(second + step, n))
             tile = _squared_distances(X, norms, rows, columns)
-            # below the rounding of the norms nothing is known: equal rows must come out equal
+            # differences below the rounding of the norms are meaningless, and equal rows must be equal
             unknown = tile <= TIE * norms[rows, None]
             if unknown.any():
                 tile[unknown] = 0.0

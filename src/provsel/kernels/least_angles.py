@@ -8,23 +8,23 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ENTRIES = 1 << 18
-"""Numbers of an array of all features in the problems solved together (2 MB)."""
+"""Size of an array with all features of the problems that are solved together (2 MB)."""
 
 NOTHING = -1
 
 NEVER = 1e-200
-"""Replaces the rate at which a column falls behind the active ones, for columns that never reach them."""
+"""Replaces the rate at which a column approaches the active ones, for columns that never reach them."""
 
 EQUAL = 1e-10
-"""Squared length, of one, below which a column lies in the span of those before it; share of the correlation below
-which two columns enter together, or the residual is zero."""
+"""Squared length, relative to one, below which a column is in the span of earlier ones, and share of the correlation
+within which two columns enter together or the residual is zero."""
 
 
 def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Array, count: int) -> NDArray[np.int64]:
     """Return the features in order of entry, shape (n_samples, count); -1 after the end of the path.
 
     Columns have mean 0 and variance 1 on the rows of the sample. Those that are constant there, or in the span of
-    columns that entered before, never enter. Of columns that enter together, the first comes first.
+    columns that entered before, never enter. Columns that enter together are sorted by index.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class _Problems:
 
     The product of the direction v with each active column is the sign of its correlation, so all active correlations
     fall at rate 1. When a column enters, v changes by a multiple of its part orthogonal to the earlier ones, and
-    products with all columns are updated: no system is solved.
+    products with all columns are updated, so that no system is solved.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class _Problems:
             products = fresh @ self.columns.T
             products *= self.inverse_norms
             self.remaining -= products**2
-            # for texts, most columns are copies within a half of the rows: trying them one by one would take most of
+            # in text, most columns are copies within a half of the rows, and trying them one by one would take most of
             # the time
             self.closed[self.remaining <= EQUAL] = np.inf
             products *= growth[:, None]
@@ -132,7 +132,7 @@ class _Problems:
                 self.correlations -= step[:, None] * self.rates
             self.largest = self.largest - step
             part = self._centred(self.columns[chosen]) * self.inverse_norms[self.every, chosen][:, None]
-            for _ in range(2):  # once more, to remove what rounding has left
+            for _ in range(2):  # twice, to remove rounding errors
                 part -= np.einsum("sk,skn->sn", np.einsum("skn,sn->sk", basis, part), basis)
             length = np.linalg.norm(part, axis=1)
             self.closed[self.every[waiting], chosen[waiting]] = np.inf
@@ -146,8 +146,8 @@ class _Problems:
     def _steps(self) -> Array:
         """Return the step at which each column reaches the active correlation, shape (n_samples, d).
 
-        Infinite for closed columns. For copies of active columns it is a rounding error: they are chosen early, and
-        closed.
+        Infinite for closed columns. For copies of active columns it is a rounding error, so that they are chosen early,
+        and closed.
         """
         steps = self.largest[:, None] - self.correlations
         steps /= np.maximum(1.0 - self.rates, NEVER)

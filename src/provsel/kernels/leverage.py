@@ -1,4 +1,4 @@
-"""Leverage scores, and the two ways to sample by them."""
+"""Leverage scores, and sampling by them with and without replacement."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def sample_with_replacement(p: Array, r: int, rng: np.random.Generator) -> tuple
 def sample_without_replacement(p: Array, r: int, rng: np.random.Generator) -> tuple[Columns, Array]:
     """Draw exactly r distinct columns with inclusion probabilities proportional to p, capped at one.
 
-    Systematic sampling on a random order of the columns (Madow 1949) meets the inclusion probabilities pi_i exactly. So
-    with weights 1 / sqrt(pi_i) the sampled V^T R R^T V is V^T V in expectation.
+    Systematic sampling on a random order of the columns (Madow 1949) meets the inclusion probabilities pi_i exactly.
+    With weights 1 / sqrt(pi_i), the sampled V^T R R^T V is therefore V^T V in expectation.
 
     Parameters
     ----------

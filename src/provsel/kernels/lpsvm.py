@@ -101,7 +101,7 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
     nu : float
         Price of a unit of slack, positive.
     max_iter : int
-        Limit of the simplex steps. The point reached is returned; its gap tells its quality.
+        Limit on the simplex steps. The last point is returned, and its gap states its quality.
     max_seconds : float
         The same for wall-clock time; the answer then depends on the machine.
     """
@@ -117,7 +117,7 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
     # HiGHS treats costs below its tolerances as zero: if a price of slack was lost, both are multiplied.
     for factor in (1.0, float(2.0 ** -np.round(np.log2(nu * unit)))):
         cost = factor * np.concatenate([np.ones(2 * d), [0.0], np.full(n, nu * unit)])
-        for presolve in (True, False):  # presolve is faster, and rarely leaves an answer that it cannot map back
+        for presolve in (True, False):  # presolve is faster, but rarely ends with a solution that cannot be mapped back
             program = linprog(
                 cost,
                 A_ub=constraints,

@@ -1,4 +1,4 @@
-"""Columns that are multiples of each other, merged: text has many, and a linear program needs only one of each."""
+"""Merging of columns that are multiples of each other, which are common in text; a linear program needs only one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint6
 def distinct_columns(X: Any) -> NDArray[np.int64]:
     """Return one column of each set of parallel columns: the longest, the first of equal ones; no zero columns.
 
-    If x_j = c x_k with |c| <= 1, weight on x_j can move to x_k at no greater 1-norm. So the optimum of a 1-norm SVM
-    stays the same. Columns count as parallel when their entries divided by the first agree bit for bit.
+    If x_j = c x_k with |c| <= 1, weight on x_j can move to x_k without a larger 1-norm, so the optimum of a 1-norm SVM
+    stays the same. Columns count as parallel if their entries divided by the first agree bit for bit.
 
     Parameters
     ----------

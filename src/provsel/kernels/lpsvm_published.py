@@ -1,4 +1,4 @@
-"""The 1-norm SVM by Newton's method as it was published: one coarse penalty, full steps, and few of them."""
+"""The 1-norm SVM by Newton's method as published, with one coarse penalty and few full steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Constants(NamedTuple):
 
 
 WIDE, TALL = Constants(0.1, 1e3, 1e-3, 50), Constants(1e-3, 1e2, 1e-5, 1_000)
-"""For fewer rows than columns, and otherwise."""
+"""Constants for fewer rows than columns, and otherwise."""
 
 DELTA = 1e-3
 """Added to the diagonal of the generalised Hessian."""
@@ -33,7 +33,7 @@ DELTA = 1e-3
 def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None) -> LPSolution:
     """Take full Newton steps on the penalty of the dual, at one epsilon, from u = 0 on.
 
-    Nothing forces the steps to descend, so they may cycle until the limit; `converged` tells whether the gradient
+    Nothing forces the steps to descend, so they may cycle until the limit; `converged` states whether the gradient
     became small. Even then the weights solve a penalty problem, not the linear program: on text, several times as many
     are non-zero. No small weight is rounded to zero.
 

@@ -1,7 +1,7 @@
 """Mutual information of columns with a target, estimated by nearest neighbours: all columns of a block at once.
 
 Kraskov, Stoegbauer, Grassberger (2004) for two numbers, Ross (2014) for a number and a class. Columns are rows here,
-shape (d, n), so that each lies in one piece.
+shape (d, n), so that each is contiguous.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BLOCK = 1 << 14
 """Values of a block of columns, whose lists of neighbours stay in a cache."""
 
 MANY = 600
-"""Rows from which on strips are quicker."""
+"""Number of rows from which strips are faster."""
 
 STRIP = 3.5
 """Rows of a strip, in units of sqrt(k n)."""
@@ -28,7 +28,7 @@ FAR = 1e300
 """A value that no point has."""
 
 STEPS = 1.2
-"""Rows before and after a point that are compared with it, in units of sqrt(k n): then few points remain open."""
+"""Rows before and after a point that are compared with it, in units of sqrt(k n), which leaves few points open."""
 
 
 def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: int) -> Array:

@@ -1,7 +1,7 @@
 """One feature at a time: means and deviations of classes, F statistics, correlations with a target.
 
-Rows are processed in blocks, and columns are centred before they are squared, so that a large mean hides no small
-deviation.
+Rows are processed in blocks, and columns are centred before they are squared, so that a large mean does not hide small
+deviations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROUNDING = np.finfo(np.float64).eps ** 2
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """For each column, in each class.
+    """Moments of each column in each class.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ClassMoments:
         Sums of weights.
     means : ndarray of shape (n_classes, d)
     mean : ndarray of shape (d,)
-        Over all rows.
+        Means over all rows.
     between, within : ndarray of shape (d,)
         Sums of squares of the classes' means around the mean, and of the rows around the mean of their class; 0 if only
         rounding is left.

@@ -1,4 +1,4 @@
-"""The sampling rate at which one pass of online leverage sampling keeps a wanted number of columns."""
+"""Sampling rate at which a pass of online leverage sampling keeps a requested number of columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DIGITS = 6
 """Significant digits of a rate: logarithms may differ in the last bit from one processor to another."""
 
 NEIGHBOURS = 6
-"""Rates tried around such a jump: the count is not monotone, so rarely another one may do better."""
+"""Number of rates tried around such a jump, because the count is not monotone and another rate may be better."""
 
 CHUNK = 1024
 """Rows made dense together."""
@@ -94,12 +94,12 @@ def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = 
 
 
 def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> Pass:
-    """Return the pass that keeps r columns, or else the closest one tried.
+    """Return the pass that keeps r columns, or otherwise the closest one that was tried.
 
     The random number of a column is the same at every rate. The number kept mostly grows with the rate, but not always,
-    as a column kept early lowers the scores of later ones. Regula falsi, or bisection if that makes little progress,
-    finds a rate at which the count steps over r, and a search around it finds the nearest count. This takes about 2 to
-    6 passes, or 20 if the count jumps over r; a pass stops once it has kept too many to be the nearest.
+    because a column that is kept early lowers the scores of later ones. Regula falsi, or bisection if that makes little
+    progress, finds a rate at which the count steps over r, and a search around it finds the nearest count. This takes
+    about 2 to 6 passes, or 20 if the count jumps over r; a pass stops once it has kept too many to be the nearest.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
             best, gap = tried, abs(count - r)
         return r if count < r and _is_saturated(tried) else count
 
-    # the first rate keeps r columns where all score 1: so many random numbers are below it
+    # the first rate keeps r columns if all score 1, because r random numbers are below it
     draws = uniforms(key, 0, d)
     draws[: rule.n_initial] = 0.0
     search = _RateSearch(r, float(np.append(np.sort(draws), 1.0)[r - 1 : r + 1].mean()))
@@ -159,7 +159,7 @@ class _RateSearch:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the two rates differ yet."""
+        """Whether the two rates still differ."""
         return self._width > CLOSE
 
     def see(self, count: float) -> None:
@@ -170,7 +170,7 @@ class _RateSearch:
         else:
             self._high = x, y
         if self._low is None or self._high is None:
-            # as if the count were proportional to the rate; where that brings little, steps double
+            # assumes that the count is proportional to the rate; if that gains little, steps double
             step = min(OVERSHOOT * abs(y), math.log(BRACKET))
             self._step = step if abs(y) < 0.5 * self._left else max(step, 2 * self._step)
             self._left = abs(y)

@@ -32,7 +32,7 @@ OUTSIDE_SINGLE = 1e-5
 
 @dataclass(frozen=True)
 class Rule:
-    """How columns are scored and kept.
+    """Rule for scoring and keeping columns.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Rule:
     outside_scores_one : bool
         Whether a column outside the span scores 1, or its projection alone. Without a ridge only.
     ridge : float
-        0 for the pseudo-inverse.
+        Ridge; 0 for the pseudo-inverse.
     n_initial : int
         Number of non-zero columns at the start that are kept with probability 1.
     """
@@ -85,7 +85,7 @@ def panel_width(n: int) -> int:
 
 @dataclass
 class OnlineLeverage:
-    """State of one pass: the kept columns, and their thin factor. `advance` moves it in place.
+    """State of one pass, the kept columns and their thin factor; `advance` updates it in place.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class OnlineLeverage:
         """Score and keep the columns of a panel, filling `scores`, shape (b,), in place.
 
         Scores are computed ahead for a window of columns; after a kept column the window restarts at one column, and it
-        doubles while none is kept. So every score is computed with the current factor. Correcting old scores by
+        doubles while none is kept. Every score is therefore computed with the current factor. Correcting old scores by
         subtraction would lose all digits after a column much longer than the earlier ones. At most half of the work is
         wasted.
         """

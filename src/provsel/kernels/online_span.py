@@ -1,4 +1,4 @@
-"""A thin factor of the kept columns that grows one column at a time, and panels of columns measured against it."""
+"""Thin factor of the kept columns, which grows by one column at a time, and panels of columns compared with it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ GROWTH = 1.5
 """A new direction beyond the capacity enlarges the buffer of Q by this factor: O(n k) in total."""
 
 ROWS = 64
-"""Rows copied together: all at once, the copy of a panel from rows into columns takes six times as long."""
+"""Rows copied together; copying a whole panel from rows into columns at once takes six times as long."""
 
 TILE = 16
 """Columns of R that LAPACK updates together."""
 
 SHRUNK = 0.1
-"""A residual that directions of its own panel shorten below this share is projected on the whole basis again."""
+"""A residual that directions of its own panel shorten below this share is projected on the whole basis once more."""
 
 
 class KeptSpan:
     """Orthonormal Q and triangular R with W W^T + ridge I = Q P R^T R P Q^T on span(W), for the kept columns W.
 
-    P reverses the order: R begins with the newest direction. So without a ridge a column outside the span is one more
-    row and column in front of R, and nothing else changes: R^T is W in reversed coordinates. Other columns update R by
+    P reverses the order, so that R begins with the newest direction. Without a ridge, a column outside the span adds a
+    row and a column in front of R and changes nothing else: R^T is W in reversed coordinates. Other columns update R by
     the QR factor of [R; z^T P], so that no condition number is squared. W itself is not stored: O(n m) numbers, m =
     rank(W) <= k, and O(n m) operations per kept column.
 
@@ -39,7 +39,7 @@ class KeptSpan:
         Length of a column.
     ridge : float, default=0.0
     capacity : int, default=0
-        Directions to reserve address space for; untouched memory is not allocated.
+        Directions for which address space is reserved; untouched memory is not allocated.
     """
 
     def __init__(self, n: int, ridge: float = 0.0, capacity: int = 0) -> None:
@@ -139,9 +139,9 @@ class KeptSpan:
 class Panel:
     """Columns B, shape (n, b), with their coordinates in the basis of `span`, which `keep` extends in place.
 
-    Scores need the coordinates only. Residuals B - Q Q^T B would cost twice as much again. They are computed together,
-    by matrix products, for the columns that are predicted to be kept (`hold`, `sharpen`). For other kept columns they
-    are computed one by one. Predictions change nothing beyond rounding.
+    Scores need the coordinates only. Residuals B - Q Q^T B would cost twice as much more. They are computed
+    together, by matrix products, for the columns that are predicted to be kept (`hold`, `sharpen`). For other kept
+    columns they are computed one by one. Predictions affect results only by rounding.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Panel:
         self._subtract(self._E, self._Z[: self._base, columns])
 
     def sharpen(self, columns: NDArray[np.int64]) -> None:
-        """Project residuals that are held once more: then they are orthogonal to Q up to their own rounding."""
+        """Project held residuals once more, so that they are orthogonal to Q up to their own rounding."""
         slots, every = np.searchsorted(self._held, columns), columns.size == self._held.size
         E = self._E if every else np.array(self._E[:, slots], order="F")
         again = self.span.basis.T @ E

@@ -85,13 +85,13 @@ def permutation_importances(
 ) -> Floats:
     """Return the loss of score when a feature is permuted, shape (d, n_repeats).
 
-    A tree is evaluated again for a row only if the row's path tests the feature: features that no tree uses cost
-    nothing, others the part of the paths below them.
+    A tree is re-evaluated for a row only if the row's path tests the feature. Features that no tree uses therefore cost
+    nothing, and others only the parts of the paths below them.
 
     Parameters
     ----------
     X : ndarray of shape (n, d), float32
-        As compared by scikit-learn's trees.
+        Values as scikit-learn's trees compare them.
     permutations : ndarray of shape (n_repeats, n)
         Rows from which a permuted feature is taken, the same for all features.
     score : callable

@@ -6,7 +6,7 @@ Three things make them cheap here, none of which changes a pivot:
 1. Only the *norms* of the residuals are kept. With the new direction q they fall by (q^T x_j)^2, and q^T X costs
    the non-zeros of X: the residual columns themselves, and R, are never formed.
 2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only if its column could be the next pivot: the
-   others can wait, since residuals only decrease.
+others can wait, because residuals only decrease.
 3. If Q would be large, X_S R^-1 replaces it (`column_span.SparseSpan`).
 """
 
@@ -28,7 +28,7 @@ SPARSE_ENOUGH = 0.1
 """Dense X with at most this share of non-zeros is processed in sparse form."""
 
 LARGE_Q = 2**20
-"""Number of entries of a complete Q from which on sparse X is processed without it."""
+"""Number of entries of a complete Q above which sparse X is processed without it."""
 
 STALE = 1e-3
 """A squared residual norm below this share of its last exact value is not accurate to `TIED_NORMS`."""
@@ -52,7 +52,7 @@ class PivotedQR:
     ----------
     pivots : ndarray of shape (k,), int64
         In order. Norms of residuals within a relative 1e-10 of the largest count as equal, and the lowest index is
-        taken. So the result does not depend on rounding.
+        taken, so that the result does not depend on rounding.
     exhausted : bool
         No residual norm exceeds 8 max(n, d) eps times the norm of its column: k is the numerical rank.
 
@@ -64,7 +64,7 @@ class PivotedQR:
 
     def __init__(self, X: Any) -> None:
         self._X = prepared_columns(X)
-        self._transposed = self._X.T  # a new SciPy object costs more than a product with little text
+        self._transposed = self._X.T  # creating a SciPy object costs more than a small product
         self._span: ExplicitSpan | SparseSpan
         large = self._X.shape[0] * min(self._X.shape) >= LARGE_Q
         self._span = SparseSpan(self._X) if sparse.issparse(self._X) and large else ExplicitSpan(self._X)
@@ -119,8 +119,8 @@ class PivotedQR:
         """Return the columns that are not pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
 
         Each pivot swaps places with the column at the position of its step. Columns that were never pivots stay where
-        the swaps left them: mostly in the order of X, with the columns that made room for a pivot in the pivot's old
-        place.
+        the swaps left them: mostly in the order of X, with the columns that made room for a pivot in the old position
+        of that pivot.
         """
         order = np.arange(self._norms.size)
         place = order.copy()

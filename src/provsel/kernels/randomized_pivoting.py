@@ -1,4 +1,4 @@
-"""Random pivots: rows of V by adaptive randomized pivoting, columns of X by randomly pivoted QR."""
+"""Random pivots: rows of V by adaptive randomized pivoting, and columns of X by randomly pivoted QR."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provsel.kernels.tails import column_squares
 Columns = NDArray[np.int64]
 
 DRIFT = 1e-8
-"""Squared norms that should sum to k - t, and miss it by more than this, are recomputed."""
+"""Squared norms whose sum differs from k - t by more than this are recomputed."""
 
 EXHAUSTED = 1e-13
 """Share of a column's squared residual at the start of a block below which it repeats columns of the block."""

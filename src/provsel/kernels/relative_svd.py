@@ -1,4 +1,4 @@
-"""Singular values to high relative accuracy, of matrices whose scales of rows and columns hide the small ones."""
+"""Singular values with high relative accuracy, for matrices whose row and column scales hide small ones."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def relative_svd(X: Any) -> RelativeSVD | None:
 
 
 def _complete_pivoting(X: Any) -> _Factors | None:
-    """Return the factors of X, shape (n, d), n <= d; None if a pivot is zero, or all but zero."""
+    """Return the factors of X, shape (n, d), n <= d; None if a pivot is zero or almost zero."""
     A = np.array(X, dtype=np.float64)
     n, d = A.shape
     rows, columns = np.arange(n), np.arange(d)
@@ -122,7 +122,7 @@ def _swap(A: Array, order: NDArray[np.int64], first: int, second: int) -> None:
 def _relative_error(factors: _Factors) -> float:
     r"""Return a first-order bound on the relative differences between the singular values of L D U and of X.
 
-    X = L D U + E with |E| <= u |L| |D| |U|, u about n eps, which rounded values of X meet as well. That is
+    X = L D U + E with |E| <= u |L| |D| |U|, u about n eps, which also covers rounded values of X. That is
     L (I + K) D (U + F) with |K| <= u |K|_1 and |F| <= u |F|_1 below: the part of L^-1 E U^-1 below the diagonal goes
     to L, the rest to U. Factors close to the identity change singular values by the same relative amount.
     """

@@ -1,4 +1,4 @@
-"""Relief: how a feature differs between a row and its near rows, of the same target and of others."""
+"""Relief: differences of features between a row and its near rows, with the same and with other targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from provsel.kernels.spectral import Array
 
 WHOLE_ROWS = 3_000
-"""Up to this many rows all distances are in memory at once (72 MB): then each pair is visited once."""
+"""Up to this many rows all distances are in memory at once (72 MB), so that each pair is visited once."""
 
 BLOCK = 1 << 22
 """Values of a block of distances of more rows: 32 MiB."""
@@ -53,7 +53,7 @@ class UnitRows:
 
     @classmethod
     def of(cls, X: Array, discrete: NDArray[np.bool_]) -> UnitRows:
-        """Return the rows of X, shape (n, d); `discrete`, shape (d,), says which columns are codes."""
+        """Return the rows of X, shape (n, d); `discrete`, shape (d,), marks columns of codes."""
         columns = np.argsort(discrete, kind="stable")
         n_numbers = int(np.count_nonzero(~discrete))
         values = np.ascontiguousarray(X[:, columns])
@@ -215,7 +215,7 @@ def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array],
 
 @dataclass(frozen=True)
 class Nearest:
-    """How nearest rows are weighted: by exact distances, or by rough ones with exact ones in cases of doubt.
+    """Weighting of nearest rows by exact distances, or by rough ones and exact ones in cases of doubt.
 
     Attributes
     ----------
@@ -276,7 +276,7 @@ def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Ar
     n_neighbors : int
         Rows of the same class, and of each other one; fewer if a class has fewer.
     """
-    by_class = np.argsort(y, kind="stable")  # slices of classes are quicker than lists of their rows
+    by_class = np.argsort(y, kind="stable")  # slices of classes are faster than lists of their rows
     rows = UnitRows(rows.values[by_class], rows.n_numbers, rows.columns)
     own = y[by_class]
     counts = np.bincount(own)

@@ -16,8 +16,8 @@ def scores_by_gram_matrix(X: Any, ridge: float | None, gram: Callable[[], Array]
 
     With L L^T = X X^T + ridge I a score is ||L^-1 a_i||^2 for n < d, and else the diagonal of
     I - ridge (G + ridge I)^-1, G = X^T X. Rounding moves eigenvalues by about eps of the largest, and so a score by the
-    ratio of that to the ridge: a relative error for n < d, and an absolute one otherwise. On images 0.1 to 0.6 of this
-    bound was seen.
+    ratio of that to the ridge: a relative error for n < d, and an absolute one otherwise. On images, errors were 0.1 to
+    0.6 of this bound.
 
     Parameters
     ----------

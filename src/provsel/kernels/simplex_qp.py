@@ -1,4 +1,4 @@
-"""Concave quadratics over products of simplices: the problem behind the smallest ball and the hard margin.
+"""Concave quadratic programs over products of simplices, which give the smallest ball and the hard margin.
 
 References
 ----------
@@ -26,7 +26,7 @@ DEPENDENT = 1e-12
 PROXIMAL = 1e-9
 """Relative ridge for a dependent face: the step then runs along the null direction. Exceeds `DEPENDENT`."""
 LEAST_SHIFT = 1e-6
-"""Relative to the mean squared length: for sets in which more than half of the points coincide."""
+"""Level relative to the mean squared length, for sets in which more than half of the points coincide."""
 
 
 def translate_gram(G: Array) -> Array:
@@ -64,7 +64,7 @@ def maximize_on_simplices(
             face = np.sort(np.append(support, outside[: max(size, 1)]))
             trial = _best_on_face(shifted, q, groups, face) if size else _walk(Q, shifted, q, groups, p, face)
             gradient, new_value, new_gap = _evaluate(Q, q, groups, trial)
-            # Close to the end the gain, of second order, drowns in rounding before the gap does.
+            # Near the end the gain, of second order, falls below rounding before the gap does.
             if new_value > value + noise or (new_value > value - noise and new_gap < gap):
                 break
             if not size:
@@ -89,7 +89,7 @@ def _best_on_face(Q: Array, q: Array, groups: Array, face: Indices) -> Array:
         face = face[kept]
         entries = _solve(factor, groups[:, face], q[face], 1.0)
         positive = entries > 0.0
-        for member in groups[:, face] > 0:  # no group dies out, even if rounding breaks its sum
+        for member in groups[:, face] > 0:  # every group keeps a member, even if rounding breaks its sum
             positive[np.argmax(np.where(member, entries, -np.inf))] = True
         if positive.all():
             return _spread(groups, face, entries)
@@ -106,7 +106,7 @@ def _walk(Q: Array, shifted: Array, q: Array, groups: Array, p: Array, face: Ind
             (factor, kept), ridge = _factor(shifted, face, ridge), 100.0 * ridge
         members, inner = groups[:, face], Q[np.ix_(face, face)]
         slope = q[face] - inner @ entries
-        slope -= ((members * entries) @ slope) @ members  # the level carries no information, but costs digits
+        slope -= ((members * entries) @ slope) @ members  # the level carries no information but costs digits
         direction = _solve(factor, members, slope, 0.0)
         rise, curvature = float(direction @ slope), float(direction @ inner @ direction)
         if not rise > 0.0:
@@ -128,7 +128,7 @@ def _factor(Q: Array, face: Indices, ridge: float = 0.0) -> tuple[Array, Indices
     factor, failed = dpotrf(M, lower=1, clean=0)
     if not failed and (factor.diagonal() ** 2 >= DEPENDENT * M.diagonal()).all():
         return factor, np.arange(face.size)
-    # Duplicated documents are common. A row left out here comes back in a later step if it pulls.
+    # Duplicated documents are common. A row that is left out here can return in a later step.
     _, pivots, rank, _ = dpstrf(M, lower=1, tol=DEPENDENT * M.diagonal().max())
     kept = np.sort(pivots[:rank] - 1)
     return dpotrf(M[np.ix_(kept, kept)], lower=1, clean=0)[0], kept

@@ -17,7 +17,7 @@ DEPENDENT = 1e-13
 """A squared residual below this share of the largest is rounding: its row depends on those chosen."""
 
 STALE = 1e-8
-"""A downdated score that differs by more than this share from the exact one is replaced, and the choice made anew."""
+"""A downdated score that differs by more than this share from the exact one is replaced, and the choice repeated."""
 
 
 def single_svd_columns(V: Array, tail: Tail) -> Columns:
@@ -46,7 +46,7 @@ def single_svd_columns(V: Array, tail: Tail) -> Columns:
     d, k = V.shape
     chosen: list[int] = []
     left = np.einsum("ij,ij->i", V, V)  # ||q_i||^2
-    squares = tail.squares + tail.rounding  # ||f_i||^2; where E is zero up to rounding, the largest ||q_i|| wins
+    squares = tail.squares + tail.rounding  # ||f_i||^2; if E is zero up to rounding, the largest ||q_i|| wins
     U = np.zeros((k, k))
     A = np.zeros((tail.column(0).size, k), order="F")  # F = E - A P^T
     P = np.zeros((d, k), order="F")

@@ -1,4 +1,4 @@
-"""Right singular vectors of a dense or sparse matrix, by the cheapest route that keeps them orthonormal."""
+"""Right singular vectors of a dense or sparse matrix, by the fastest method that keeps them orthonormal."""
 
 from __future__ import annotations
 
@@ -123,14 +123,14 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
     gram : callable, optional
         Returns X X^T, shape (n, n), if available.
     keeps_small : bool, default=False
-        Do not use a Gram matrix of dense X, which would cost small singular values half of their digits.
+        Whether to avoid a Gram matrix of dense X, which would cost small singular values half of their digits.
 
     Returns
     -------
     SpectralBasis
         V^T V = I to 1e-12 or better. The fast routes are an SVD (dense, sides within a factor of 2), or the
-        eigenvectors of the smaller Gram matrix. The latter squares the condition number. If their small singular values
-        are not certain, `accurate_basis` computes them again.
+        eigenvectors of the smaller Gram matrix. The latter squares the condition number. If small singular values are
+        not certain, `accurate_basis` recomputes them.
     """
     exponent = scale_exponent(X)
     if exponent:

@@ -1,4 +1,4 @@
-"""Exactly r rows of V, unweighted, whose Gram matrix is bounded away from zero: spectral selection by one barrier."""
+"""Spectral selection by one barrier: exactly r unweighted rows of V whose Gram matrix is bounded away from zero."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WIDER = 1e-3
 """Share by which brackets of the barrier are widened, against rounding at their ends."""
 
 CERTIFIED = 1e-9
-"""Relative slack of the check that a step keeps its promise."""
+"""Relative slack of the check that a step meets its guarantee."""
 
 
 def spectral_bound(d: int, k: int, r: int) -> float:
-    r"""Return the least sigma_min(V_S)^2 that `spectral_columns` promises for r of d rows: (k/d) ((r - a) / (a - 1))^2.
+    r"""Return the sigma_min(V_S)^2 that `spectral_columns` guarantees for r of d rows, (k/d) ((r - a) / (a - 1))^2.
 
-    a = sqrt((r - 1) k + 1); r / d for k = 1.
+    a = sqrt((r - 1) k + 1); for k = 1 it is r / d.
 
     References
     ----------
@@ -41,7 +41,7 @@ def spectral_columns(V: Array, r: int) -> Columns:
 
     With Y = V_S^T V_S so far and a barrier l below its spectrum where tr (Y - l I)^-1 = eps, each step moves the
     barrier up by a delta that some row allows: the row whose gain is largest. O(d k^2) per step. Each step checks that
-    the chosen row keeps the trace, so that every returned selection has the promise.
+    the chosen row keeps the trace, so that the guarantee holds for every returned selection.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def spectral_columns(V: Array, r: int) -> Columns:
     Raises
     ------
     ArithmeticError
-        If no step that the theorem promises was found: the columns of V are not orthonormal.
+        If no step that the theorem guarantees was found, because the columns of V are not orthonormal.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""How often chance is selected on most halves of the rows: bounds of complementary pairs stability selection.
+"""Bounds of complementary pairs stability selection on features that most halves of the rows select by chance.
 
 A feature is selected on a half with a probability of at most theta = q / d. The share of the halves of B pairs that
-select it reaches tau with a probability of at most a constant times theta^2: this bounds the expected number of such
-false features of d.
+select it reaches tau with a probability of at most a constant times theta^2, which bounds the expected number of such
+false features.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 STEP = 1e-9
-"""Shares are multiples of 1 / (2 B); a threshold this close to one equals it."""
+"""Shares are multiples of 1 / (2 B); a threshold within this distance of a multiple equals it."""
 
 FLAT = 1e8
 """Replaces an infinite shift, at which a law (a + i)^(1 / r) is uniform."""

@@ -56,7 +56,7 @@ def exchanged_columns(X: Any, start: Columns, f: float) -> Exchanged:
     start : ndarray of shape (k,), int64
         Independent columns.
     f : float
-        At least 1; 1 asks for a local maximum of the volume.
+        At least 1; with 1 the volume is a local maximum.
 
     References
     ----------

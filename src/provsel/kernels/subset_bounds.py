@@ -1,4 +1,4 @@
-"""The promises for a column subset: bounds on ||X - C C^+ X|| over the error of the best rank-k approximation."""
+"""Guarantees for a column subset: bounds on ||X - C C^+ X|| relative to the best rank-k approximation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from provsel.values import ValuesWithNaN
 
-if TYPE_CHECKING:  # a promise may be read without any computation
+if TYPE_CHECKING:  # a guarantee can be read without any computation
     from provsel.kernels.spectral import Array
     from provsel.kernels.tails import Tail
 
@@ -24,7 +24,7 @@ class Spectrum:
     values : ndarray of shape (m,)
         In decreasing order.
     rest : float
-        Sum of the squares of those not in `values`.
+        Sum of the squares of the singular values that are not in `values`.
 
     Examples
     --------
@@ -44,22 +44,22 @@ class Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class SubsetPromise(ValuesWithNaN):
-    """The promise of a method for its columns C, relative to the best approximation X_k of rank k.
+    """The guarantee of a method for its columns C, relative to the best approximation X_k of rank k.
 
-    A selector of your own returns one from `subset_promise(spectrum, rank)`, and `certify_subset` checks it.
+    Your own selector returns one from `subset_promise(spectrum, rank)`, and `certify_subset` checks it.
 
     Attributes
     ----------
     rank : int
         k.
     frobenius : float
-        Bound on ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN if nothing is promised, as below.
+        Bound on ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN without a guarantee, also below.
     spectral : float
         The same in the spectral norm.
     oblique, basis : float
         Bounds on the two bounds that Fact 1 derives from V_S, see `certificates.certify_subset`.
     expectation : bool
-        Whether they hold in expectation only: a single selection can neither meet nor violate them.
+        Whether the bounds hold only in expectation, so that a single selection can neither meet nor violate them.
     source : str
 
     Examples
@@ -80,10 +80,10 @@ class SubsetPromise(ValuesWithNaN):
     source: str = ""
 
     def against(self, k: int, spectrum: Spectrum) -> SubsetPromise:
-        """Return this promise relative to X_k, k <= rank: X_k is farther, so the ratios shrink as the tails grow.
+        """Return this guarantee relative to X_k, k <= rank, where the ratios shrink because the tails are larger.
 
-        Relative to a better approximation, k > rank, nothing is promised. Statements on V_S are about the V of this
-        rank only.
+        Relative to a better approximation, k > rank, there is no guarantee. Statements on V_S hold only for the V of
+        this rank.
         """
         if k == self.rank:
             return self
@@ -138,7 +138,7 @@ def random_pivots_expectation(spectrum: Spectrum, r: int, k: int) -> float:
 
     The mean of the residual's Gram matrix A after a draw is A - A^2 / tr A, which is monotone and concave: so the
     trace after r draws is at most that of lambda <- lambda - lambda^2 / sum(lambda), from the squared singular values
-    on. Also, a draw at most doubles the tail of one rank less, so 2^k is a bound for r >= k. The smaller is
+    on. Also, a draw at most doubles the tail of one rank less, so 2^k is a bound for r >= k. The smaller bound is
     returned. If only the largest values are known, the rest counts as very many small ones, the worst case.
 
     References

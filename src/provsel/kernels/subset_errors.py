@@ -1,4 +1,4 @@
-"""How far X is from its projection on some of its columns, without forming the n x d residual."""
+"""Distance of X from its projection on some of its columns, without forming the n x d residual."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProjectionError:
 def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:
     """Return the error from all singular pairs: X is Sigma V^T up to a rotation. O(rank^3 + rank^2 r).
 
-    Accurate to tails of 1e-16 of ||X||_F^2, as nothing larger than the residual's own columns is subtracted.
+    Accurate to tails of 1e-16 of ||X||_F^2, because nothing larger than the columns of the residual is subtracted.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def independent_directions(C: Array) -> Array:
 
 
 def error_ratio(error: float, tail: float, zero: float) -> float:
-    """Return error / tail; if the tail is zero, 1 for an error up to `zero`, which is rounding, and else infinity."""
+    """Return error / tail; for a zero tail, 1 if the error is at most `zero`, which is rounding, otherwise infinity."""
     if tail > zero:
         return error / tail
     return 1.0 if error <= 10 * zero else np.inf

@@ -14,7 +14,7 @@ from provsel.kernels.graded import is_certain, rounding_levels, scale_exponent, 
 from provsel.kernels.spectral import Array, SpectralBasis, is_graded
 
 LARGE_BASIS = 2**25
-"""Entries of a complete V above which sparse X gets only its leading singular vectors, by Lanczos."""
+"""Entries of a complete V above which only the leading singular vectors of sparse X are computed, by Lanczos."""
 
 
 class Tail(Protocol):
@@ -39,7 +39,7 @@ class Tail(Protocol):
 
 
 class SpectralTail:
-    """E from all singular pairs beyond the first k: sums of squares, accurate however small E is relative to X.
+    """E from all singular pairs beyond the first k, as sums of squares that are accurate even if E is small.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class SpectralTail:
 
 
 class DeflatedTail:
-    """E of sparse X by products with X and X^T; squares are differences, so accurate to eps of those of X.
+    """E of sparse X by products with X and X^T; squares are differences, accurate to eps of those of X.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class DeflatedTail:
 
 
 class IdentityTail:
-    """I - V V^T: the tail that an unknown X could have, from V alone.
+    """I - V V^T, a possible tail of an unknown X, from V alone.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def column_squares(X: Any) -> Array:
 
 
 def needs_truncation(X: Any, k: int) -> bool:
-    """Return whether k columns of V of sparse X, shape (n, d), need Lanczos, as the complete V would be too large."""
+    """Return whether k columns of V of sparse X, shape (n, d), need Lanczos: a complete V would be too large."""
     return sparse.issparse(X) and X.shape[1] * min(X.shape) >= LARGE_BASIS and k < min(X.shape)
 
 
@@ -133,7 +133,8 @@ def truncated_basis(X: Any, k: int) -> SpectralBasis:
     """Return the k leading right singular vectors of sparse X, shape (n, d), by Lanczos with a fixed start.
 
     V is orthonormal to rounding, and the singular values are those of X V: a Lanczos process that has not converged
-    gives a tail that is too large, never too small. A rank below k is certain if rows and columns have similar norms.
+    overestimates the tail, and never underestimates it. A rank below k is certain if rows and columns have similar
+    norms.
     """
     exponent, (low, high) = scale_exponent(X), rounding_levels(X.shape, X.dtype)
     X = scaled(X, exponent) if exponent else X.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Ordering by scores so that rounding does not decide."""
+"""Ordering by scores that does not depend on rounding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from provsel.kernels.spectral import Array
 
 TIED = 1e-10
-"""Share of a score within which the next one is equal: far above the rounding of sums and eigenvectors."""
+"""Share of a score within which the next one counts as equal, far above the rounding of sums and eigenvectors."""
 
 ZERO = 1e-20
 """Share of the largest score that a zero score may have if scores are squares: that of a rounding error."""
@@ -19,8 +19,8 @@ def rank_descending(scores: Array, *, noise: float = 0.0) -> NDArray[np.int64]:
 
     Copies of a column have equal scores, but computed ones differ in their last digits by the order of the sums: dense
     and sparse forms of the same data would be ranked differently. Neighbours in the sorted order are ties when they
-    differ by at most `TIED` of the first one, or by `noise` of the largest score. As gaps decide, and not a grid, equal
-    scores are never split by a boundary.
+    differ by at most `TIED` of the first one, or by `noise` of the largest score. Because ties depend on gaps and not
+    on a grid, equal scores are never split by a boundary.
     """
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
@@ -43,6 +43,6 @@ def first_largest(scores: Array) -> int:
 
 
 def number_tied(scores: Array) -> int:
-    """Return how many of the squares `scores`, shape (d,), are non-zero if all of these are equal; else 0."""
+    """Return how many of the squares `scores`, shape (d,), are non-zero if all of these are equal, otherwise 0."""
     others = scores[scores > TIED * scores.max()]
     return others.size if others.min() >= others.max() * (1 - TIED) else 0

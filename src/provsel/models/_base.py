@@ -43,7 +43,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            For NaN or infinite values, a wrong number of labels, or fewer than two classes.
+            If X has NaN or infinite values, the number of labels is wrong, or there are fewer than two classes.
         """
         X, y = validated(self, X, y)
         check_classification_targets(y)
@@ -61,7 +61,7 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return f(x), shape (n,), for two classes, else one column per class, shape (n, n_classes)."""
+        """Return f(x), shape (n,), for two classes, otherwise one column per class, shape (n, n_classes)."""
         check_is_fitted(self)
         return self._values(validated(self, X, reset=False))
 

@@ -1,4 +1,4 @@
-"""The C library LIBLINEAR: its authors' package if it is installed, else the copy in scikit-learn."""
+"""The C library LIBLINEAR: its authors' package if it is installed, otherwise the copy in scikit-learn."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def train_liblinear(
     libc = ctypes.CDLL(None)
     with _ONE_AT_A_TIME:
         parameter = library.parameter(f"-s {solver} -c {C!r} -e {tol!r} -B {bias}")
-        # not its -q, which calls Python for each line, where an interrupt would be lost; strlen does nothing to a line
+        # not its -q, which calls Python for each line, where an interrupt would be lost; strlen ignores the line
         parameter.print_func = ctypes.cast(libc.strlen, type(parameter.print_func))
         libc.srand(seed)
         model = library.train(problem, parameter)
@@ -84,7 +84,7 @@ def _warn_of_other(subject: str) -> None:
 def _by_scikit_learn(
     X: Any, labels: NDArray[Any], settings: dict[str, Any], bias: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Like `train_liblinear`, it says nothing about an early end, which callers measure if they need it."""
+    """Like `train_liblinear`, without a warning of an early end, which callers measure if needed."""
     model = LinearSVC(**settings, fit_intercept=bias > 0, intercept_scaling=abs(bias))
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -16,13 +16,13 @@ from sklearn.svm import SVC
 Array: TypeAlias = NDArray[np.float64]
 
 MAX_ITER = 1_000_000_000
-"""Stops, after minutes, fits that would run for hours. Ten features of a hundred rows have been seen to take 30
-million.
+"""Limit on iterations: fits that would run for hours stop after minutes. Ten features of a hundred rows took up
+to 30 million.
 """
 
 
 class GramSolution(NamedTuple):
-    """An SVM on a Gram matrix of n rows, p of which are support vectors, of k classes numbered from 0 on.
+    """An SVM on a Gram matrix of n rows with k classes, numbered from 0, and p support vectors.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ def _direct() -> Solver | None:
                 ours, theirs = (solver(X @ X.T, labels, 0.5, 1e-3, max_iter, weights) for solver in (solve, _by_svc))
                 for name in GramSolution._fields:
                     np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
-    except Exception:  # another version may have it elsewhere, or call it differently
+    except Exception:  # other versions may have it elsewhere or under another name
         return None
     return solve
 

@@ -1,4 +1,4 @@
-"""The losses of compressed linear models: solvers, best lengths, and bounds."""
+"""Losses of compressed linear models: solvers, best lengths and bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the solution on compressed rows back to all features."""
+"""Recovery of coefficients for all features from the solution on compressed rows."""
 
 from __future__ import annotations
 

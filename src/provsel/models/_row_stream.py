@@ -109,4 +109,4 @@ class RowStream:
         X = checked_rows(where, chunk[0], getattr(self, "n_features", None), start)
         self.n_features = X.shape[1]
         y = checked_labels(where, chunk[1], X.shape[0], start)
-        return X.astype(np.float64, copy=False), y  # sums in float32 would show how the rows were chunked
+        return X.astype(np.float64, copy=False), y  # sums in float32 would depend on the chunks

@@ -65,9 +65,10 @@ class CompressedLinearSVM(BaseBinarySVM):
     variance : {"1/m", "1/l"}, default="1/l"
         Variance of the entries of Lambda. "1/l" keeps inner products (Lemmas 1-2), and "dual" then approximates the
         optimum for the same c; the vector of "transpose" then has a length of about sqrt(m / l) ||w_bar||. "1/m" is the
-        printed one, beside `recovery="transpose"`; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows:
-        E[Lambda Phi_i . Lambda Phi_k] = (l/m) Phi_i . Phi_k. So the compressed problem at c corresponds to the original
-        one at c m / l, with stronger regularisation, and the vector of "dual" is m / l times as long as its solution.
+        printed one, for `recovery="transpose"`; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows:
+        E[Lambda Phi_i . Lambda Phi_k] = (l/m) Phi_i . Phi_k. The compressed problem at c therefore corresponds to the
+        original one at c m / l, with stronger regularisation, and the vector of "dual" is m / l times as long as its
+        solution.
     tol : float, default=1e-6
         Target for the relative duality gap in the compressed problem, and in each refinement.
     loss : {"hinge", "logistic"}, default="hinge"
@@ -75,7 +76,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         intercept, as scikit-learn's with C = 1 / (2 c n).
     random_state : int, Generator, RandomState or None, default=None
     store : "auto" or bool, default="auto"
-        Keep Lambda, 8 l m bytes, in memory during the fit instead of generating its blocks again for each chunk;
+        Keep Lambda, 8 l m bytes, in memory during the fit instead of regenerating its blocks for each chunk;
         "auto": if it takes at most 256 MB. The results are the same bit for bit.
 
     Attributes
@@ -195,8 +196,8 @@ class CompressedLinearSVM(BaseBinarySVM):
         Raises
         ------
         ValueError
-            For parameters out of range; chunks of different widths, NaN or infinite values, missing labels, or not two
-            classes; and rows that are missing or in another order on a later pass.
+            If parameters are out of range, chunks have different widths, values are NaN or infinite, labels are missing
+            or do not have two classes, or rows are missing or in another order on a later pass.
         """
         with self._whole_or_nothing():
             stream = RowStream(type(self).__name__, chunks)

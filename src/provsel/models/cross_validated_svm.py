@@ -23,11 +23,11 @@ SCORING = ("accuracy", "balanced_accuracy")
 
 
 class CrossValidatedSVM(BaseLinearSVM):
-    """A linear SVM with the C of a grid that has the least error in an inner cross-validation.
+    """A linear SVM whose C minimises the error of an inner cross-validation over a grid.
 
     Use it for papers that do not state C. Each fit chooses its own C: on all features, which determines the support
-    vectors of supervised selection, and again on the selected ones. The inner folds are stratified, shuffled by a fixed
-    seed, and never see a test row.
+    vectors of supervised selection, and again on the selected ones. The inner folds are stratified, shuffled with a
+    fixed seed, and never contain test rows.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class CrossValidatedSVM(BaseLinearSVM):
     Raises
     ------
     ValueError
-        From `fit`: for a class with a single row, a grid that is empty or not of positive numbers, `n_splits` below 2,
-        or a model without C.
+        From `fit`, if a class has a single row, the grid is empty or has numbers that are not positive, `n_splits` is
+        below 2, or the model has no C.
 
     Examples
     --------

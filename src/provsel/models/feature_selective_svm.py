@@ -19,7 +19,7 @@ from provsel.validation import CheckedSelectorMixin, as_generator, checked_array
 class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
 
-    Use it if few features are wanted and the classifier that chose them is the final model.
+    Use it to select few features with the classifier that is also the final model.
 
         min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1
 
@@ -32,12 +32,12 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian Lambda, shape (l, m), and the
     penalty is c2 ||w_bar||^2. Neither form is then convex; both are solved by alternating between w_bar, an SVM, and f.
     As printed, that is a linear program, with sparse solutions; with weights on the kernels it is a quadratic program
-    with the price c1 ||f||^2. That price is flat at 0, so that only about half of the mu become zero.
+    with the price c1 ||f||^2. The derivative of this price is 0 at 0, so that only about half of the mu become zero.
 
     Parameters
     ----------
     c1 : float, default=1e-3
-        Price of a feature in full use, in units of the mean hinge loss. From `c1_max` on, none is used.
+        Price of a feature in full use, in units of the mean hinge loss. From `c1_max` on, no feature is used.
     c2 : float, default=1e-4
         Weight of ||w||^2.
     form : {"kernel_weights", "as_printed"}, default="kernel_weights"
@@ -90,7 +90,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     Raises
     ------
     ValueError
-        From `fit`: for labels not of two classes, a parameter out of range, or no feature that differs between the
+        From `fit`, if labels do not have two classes, a parameter is out of range, or no feature differs between the
         classes.
 
     Warns
@@ -162,7 +162,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
 
     @staticmethod
     def c1_max(X: Any, y: Any, c2: float) -> float:
-        """Return the c1 from which on form="kernel_weights" drops all features of X, shape (n, m).
+        """Return the smallest c1 with which form="kernel_weights" drops all features of X, shape (n, m).
 
         max_j |Phi_j^T y / n|^2 / (4 c2), with y of shape (n,), two classes.
         """

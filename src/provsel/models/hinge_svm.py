@@ -52,7 +52,7 @@ class HingeSVM(BaseBinarySVM):
     Raises
     ------
     ValueError
-        From `fit`: for parameters out of range, or more than two classes.
+        From `fit`, if parameters are out of range, or there are more than two classes.
 
     Warns
     -----

@@ -17,9 +17,9 @@ from provsel.validation import DocumentedMixin, validated
 class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
     """k-means by scikit-learn, with the defaults of MATLAB's `kmeans`; Wang, Shen, Li (2018) do not state theirs.
 
-    Use it to cluster like MATLAB's `kmeans`, which papers use without stating its settings.
+    Use it to cluster like MATLAB's `kmeans`, which papers often use without stating its settings.
 
-    The defaults are seeds by k-means++, one replicate, and at most 100 iterations, until no row changes its cluster.
+    The defaults are k-means++ seeds, one replicate, and at most 100 iterations, until no row changes its cluster.
     One difference remains: each seed is the best of 2 + log k candidates, where MATLAB draws one (`n_local_trials=1`).
     Needs one copy of X; sparse or float32 X keeps its form.
 
@@ -36,7 +36,7 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
     n_local_trials : int, default=None
         Candidates for each seed but the first; the one that lowers the cost most is chosen. None: 2 + log k.
     random_state : int, RandomState or None, default=None
-        Of the seeds.
+        Random state of the seeds.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For NaN or infinite values, labels of another length, neither `n_clusters` nor y, more clusters than rows,
-            or `n_local_trials` that is not positive.
+            If X has NaN or infinite values, the number of labels is wrong, neither `n_clusters` nor y is given, there
+            are more clusters than rows, or `n_local_trials` is not positive.
         """
         from sklearn.cluster import KMeans, kmeans_plusplus  # slow import, needed only here
 

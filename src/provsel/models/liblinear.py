@@ -18,7 +18,7 @@ SOLVERS = {"squared_hinge": 1, "hinge": 3}
 class LiblinearSVM(BaseLinearSVM):
     """Linear L2-regularised SVM by LIBLINEAR, dual form; several classes are each trained against the rest.
 
-    Use it for many rows and features, above all sparse ones.
+    Use it for many rows and features, especially sparse ones.
 
     The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual (`-s 1`), C = 10.
     LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process would differ.
@@ -43,7 +43,7 @@ class LiblinearSVM(BaseLinearSVM):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (1, n_features) for two classes, else (n_classes, n_features)
+    coef_ : ndarray of shape (1, n_features) for two classes, otherwise (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
 
     Warns

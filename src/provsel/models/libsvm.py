@@ -48,7 +48,7 @@ class LibsvmSVM(BaseLinearSVM):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (1, n_features) for two classes, else (n_classes (n_classes - 1) / 2, n_features)
+    coef_ : ndarray of shape (1, n_features) for two classes, otherwise (n_classes (n_classes - 1) / 2, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes (n_classes - 1) / 2,)
     support_ : ndarray of shape (p,), int64
         Rows with a non-zero dual variable.
@@ -98,7 +98,7 @@ class LibsvmSVM(BaseLinearSVM):
     def class_weights(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the factor of C of each class, numbered as in `labels`; a mapping has the labels of `fit` as keys."""
         classes = getattr(self, "classes_", np.unique(labels))
-        if self.class_weight is None:  # scikit-learn's function checks its arguments for as long as a small fit takes
+        if self.class_weight is None:  # scikit-learn's checks of arguments take as long as a small fit
             return np.ones(classes.size)
         return compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
 

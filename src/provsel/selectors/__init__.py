@@ -1,11 +1,11 @@
-"""Feature selectors with the scikit-learn API: the classes of the modules beside this file, one per module.
+"""Feature selectors with the scikit-learn API: the classes of the modules in this folder, one per module.
 
-A selector of your own inherits from `BaseSelector` and returns a `Selection`; it reads its rows from a
+Your own selector inherits from `BaseSelector` and returns a `Selection`. It reads its rows from a
 `provsel.training_view.TrainingView`, and checks a number of features by `checked_count`.
 
-A test compares the folder with this list, and tells what a new module needs here. Plain transformers in this folder,
-such as `SparseEmbedding`, do not inherit from `BaseSelector`. Configs can name them in place of a selector: they reduce
-rows, but select no features.
+A test compares the folder with this list, and states what a new module needs here. Plain transformers in this folder,
+such as `SparseEmbedding`, do not inherit from `BaseSelector`. Configs can name them instead of a selector, because they
+reduce rows, although they select no features.
 """
 
 from provsel.selectors._base import BaseSelector, Selection, checked_count

@@ -1,4 +1,4 @@
-"""The one base class of all selectors: `fit` is written here, and a method implements only `_select`."""
+"""Base class of all selectors, which implements `fit`; a method implements only `_select`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from provsel.validation import CheckedSelectorMixin, DocumentedMixin, as_generat
 class Selection:
     """The result of a method.
 
-    Use it in `_select` of a selector of your own.
+    `_select` of your own selector returns one.
 
     Attributes
     ----------
     indices : ndarray of shape (n_selected,), int64
         Distinct columns, in order of selection.
     weights : ndarray of shape (n_selected,)
-        Scale of each.
+        Scales of the columns.
     attributes : mapping
         Further fitted attributes, without their trailing underscore: `scores`, `n_repeats`, ...
 
@@ -58,13 +58,13 @@ class Selection:
 
 
 class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
-    """Selects columns; the common part of all methods.
+    """Base class of selectors, the common part of all methods.
 
-    Use it for a selector of your own: it brings scikit-learn's API, checks, weights and certificates.
+    Use it for your own selector: it provides scikit-learn's API, checks, weights and certificates.
 
     A subclass is final. It declares `algorithm_version`, stores its arguments unchanged in `__init__`, and implements
-    `_select(view, rng)`. Its bounds, if it has any, are separate functions. `needs_labels = True` means that it
-    selects by y, and `classes_only = True` that y cannot be numeric.
+    `_select(view, rng)`. Its bounds, if it has any, are separate functions. `needs_labels = True` means that it uses y,
+    and `classes_only = True` that y cannot be numeric.
 
     Examples
     --------
@@ -113,7 +113,8 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            For NaN or infinite values, empty X, a wrong number of labels, or more features than X has.
+            If X is empty or has NaN or infinite values, the number of labels is wrong, or more features are requested
+            than X has.
         """
         return self.fit_view(self._validated(X, y))
 
@@ -141,7 +142,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         return _scale_columns(X[:, np.sort(self.indices_)], self._scales())
 
     def inverse_transform(self, X: Any) -> Any:
-        """Put the kept columns, shape (n, k), back in their places, divided by their weights; zeros elsewhere."""
+        """Restore the kept columns, shape (n, k), at their original positions, divided by their weights, with zeros."""
         check_is_fitted(self)
         check_sparse(type(self).__name__, X)
         X, kept = X if sparse.issparse(X) else np.asarray(X), np.sort(self.indices_)
@@ -153,7 +154,7 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         unscaled = _scale_columns(X, 1.0 / self._scales())
         if not sparse.issparse(X):
             return super().inverse_transform(unscaled)
-        # scikit-learn's sparse branch sends the counts of each column through this very method, which scales
+        # scikit-learn's sparse branch passes the counts of each column through this method, which would scale them
         unscaled = unscaled.tocsc()
         counts = np.zeros(self.n_features_in_ + 1, dtype=unscaled.indptr.dtype)
         counts[kept + 1] = np.diff(unscaled.indptr)
@@ -244,7 +245,7 @@ class SelectorAround(BaseSelector, ABC):
 def checked_count(selector: Any, n_features: int) -> int:
     """Return the number of features requested from a selector, from 1 to `n_features`, or raise.
 
-    Use it in `_select` of a selector of your own. A float between 0 and 1 is a fraction of the features, rounded down
+    Use it in `_select` of your own selector. A float between 0 and 1 is a fraction of the features, rounded down
     but at least one, as in scikit-learn's `RFE`.
 
     Examples
@@ -270,7 +271,7 @@ def checked_count(selector: Any, n_features: int) -> int:
 
 
 COLUMNS = ("V", "sigma_V")
-"""Columns that a selector by leverage compares: those of V^T, or of Sigma V^T, as long as those of X."""
+"""Columns that a leverage selector compares: those of V^T, or of Sigma V^T, which are as long as those of X."""
 
 
 def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:

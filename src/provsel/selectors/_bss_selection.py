@@ -47,7 +47,7 @@ def bss_selection(
     shifts: str = SHIFTS[0],
     no_candidate: str = NO_CANDIDATE[0],
 ) -> Selection:
-    """Return the picks of r > rank steps of BSS; gains of a column picked repeatedly add up.
+    """Return the picks of r > rank steps of BSS; the gains of a column that is picked repeatedly are added.
 
     Bounds by Lemmas 1 and 2 are attached only to the algorithm for which they are proved.
     """

@@ -1,4 +1,4 @@
-"""Which columns are discrete, and which vary; columns as codes for counting mutual information."""
+"""Masks of discrete and of varying columns, and columns as codes for counting mutual information."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def coded_columns(selector: Any, X: Any, is_discrete: NDArray[np.bool_]) -> Code
 
 
 def coded_target(selector: Any, rows: RankedRows) -> NDArray[np.int64]:
-    """Return the numbers of the classes, or the bins of a numeric target, shape (n,)."""
+    """Return the class numbers, or the bins of a numeric target, shape (n,)."""
     if rows.classes is not None:
         return rows.y
     return binned(rows.y[None, :], int(selector.n_bins), selector.strategy)[0].astype(np.int64)
@@ -81,7 +81,7 @@ def varying_columns(subject: str, X: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def check_varying(subject: str, varies: NDArray[np.bool_]) -> None:
-    """Raise if none of the columns varies, as the mask of shape (d,) says."""
+    """Raise if the mask, shape (d,), marks no column as varying."""
     if not varies.any():
         raise ValueError(f"{subject}: expected at least one feature that varies, got none of {varies.size}; check X.")
 

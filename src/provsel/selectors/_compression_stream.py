@@ -1,4 +1,4 @@
-"""Writes compressed rows to a file: chunks are joined, compressed by threads, and written in order."""
+"""Compression of rows to a file: chunks are joined, compressed by threads, and written in order."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 TOGETHER = 2**26
-"""Bytes of rows and of compressed rows, 64 MB, up to which chunks are joined: then blocks of Lambda that are not kept
-are regenerated less often.
+"""Bytes of rows and of compressed rows, 64 MB, up to which chunks are joined, so that blocks of Lambda that are not
+kept are regenerated less often.
 """
 
 
@@ -49,7 +49,7 @@ def write_compressed(
         return blocks.project(chunk[0]), chunk[1]
 
     with (
-        threadpool_limits(1),  # more would share the threads' work, and change the order of sums
+        threadpool_limits(1),  # more threads would change the order of sums
         compressed_file(name, path, n, about) as file,
         closing(in_order(compressed, together(chunks, blocks.n_components), n_jobs)) as done,
     ):

@@ -23,7 +23,7 @@ def varying_ranks(subject: str, X: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def new_forest(classes: NDArray[Any] | None, n_estimators: int, seed: int, max_depth: int | None = None) -> Any:
     """Return an unfitted random forest for classes, or for regression if `classes` is None."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor  # 0.2 s that others do not need
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor  # takes 0.2 s
 
     if classes is None:
         return RandomForestRegressor(n_estimators, max_features=THIRD, max_depth=max_depth, random_state=seed)
@@ -31,7 +31,7 @@ def new_forest(classes: NDArray[Any] | None, n_estimators: int, seed: int, max_d
 
 
 def best_first(ranks: NDArray[np.float32], *keys: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the order of features by decreasing keys, shape (d,) each, the first key before the second.
+    """Return the order of features by decreasing keys, shape (d,) each, of which the first takes precedence.
 
     Constant columns come last, even if the keys of others are negative; ties are ordered by index.
     """

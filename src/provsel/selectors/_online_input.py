@@ -14,7 +14,7 @@ NAME = "OnlineLeverageSelector.partial_fit_columns"
 
 
 def checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray[np.int64]:
-    """Return the features that the `count` columns of a block are, shape (count,), or raise for wrong or known ones."""
+    """Return the feature numbers of the `count` columns of a block, shape (count,); raise for wrong or known ones."""
     if feature_indices is None:
         indices = stream.sampler.n_seen + np.arange(count)
     else:

@@ -57,7 +57,7 @@ class Stream:
             name: GrowingArray(np.zeros(0, ARRAYS[name][0]) if arrays is None else arrays[name])
             for name in ("positions", "weights", "scores", "seen_indices")
         }
-        # features 0, 1, ... up to `_first` arrived, and `_others`: a set of all would be most of a long stream's memory
+        # features 0, 1, ... up to `_first`, and `_others`, arrived; a set of all would dominate a long stream's memory
         self._first, self._others, self.largest = 0, set[int](), -1
         self._remember(self._log["seen_indices"].values)
 
@@ -189,7 +189,7 @@ def _check_decisions(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> None:
 
 
 def _entry(state: Mapping[str, Any], name: str) -> NDArray[Any]:
-    """Return an entry as an array; `numpy.load` reads it only now, and a damaged file can raise almost any error."""
+    """Return an entry as an array, which `numpy.load` reads only now; a damaged file can raise almost any error."""
     try:
         return np.asarray(state[name])
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Selectors that order the features, best first, and keep the first of them: a method implements only `_rank`."""
+"""Base classes of selectors that rank the features and keep the best; a method implements only `_rank`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class RankedSelector(BaseSelector, ABC):
     has_own_number: ClassVar[bool] = False
     """Whether n_features_to_select may be None, meaning the method's own number."""
     order_depends_on_number: ClassVar[bool] = False
-    """Whether another number gives another order, or needs another computation: then fits share nothing."""
+    """Whether the order, or its computation, depends on the requested number, so that fits share nothing."""
 
     n_features_to_select: int | float | None
 
@@ -133,7 +133,7 @@ class RankedSelector(BaseSelector, ABC):
         params["n_features_to_select"] = count if self.order_depends_on_number else None
         try:
             settings = joblib.hash(params)
-        except PicklingError:  # a class defined in a function cannot be told apart by name
+        except PicklingError:  # a class that is defined in a function has no unique name
             return None
         return f"order of {type(self).__module__}.{type(self).__qualname__} {settings}"
 
@@ -158,7 +158,7 @@ class RankedSelector(BaseSelector, ABC):
         return RankedRows(X, numbers, classes, weight)
 
     def _own_number(self, ranking: Ranking, n_features: int) -> int:
-        """Return how many features the method keeps, at least one."""
+        """Return the number of features that the method keeps, at least one."""
         if ranking.own is None:
             raise TypeError(f"{type(self).__name__}: the method returned no number of features; return one in _rank.")
         if ranking.own == 0:
@@ -182,7 +182,7 @@ class WeightedRankedSelector(RankedSelector, ABC):
         X : array-like or sparse of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            Not negative. A weight of 2 counts as two equal rows.
+            Non-negative weights. A weight of 2 counts as two equal rows.
 
         Returns
         -------
@@ -191,8 +191,8 @@ class WeightedRankedSelector(RankedSelector, ABC):
         Raises
         ------
         ValueError
-            For NaN or infinite values, empty X, a wrong number of labels or weights, negative weights, or more features
-            than X has.
+            If X is empty or has NaN or infinite values, the number of labels or weights is wrong, weights are negative,
+            or more features are requested than X has.
         """
         view = self._validated(X, y)
         if sample_weight is not None:

@@ -77,7 +77,7 @@ class SizeSearch:
         self.tries: dict[float, Tried] = {}
 
     def tried(self, value: float) -> Tried:
-        """Return the fit for a value, reusing that of another search on the view."""
+        """Return the fit for a value, reusing fits of other searches on the view."""
         if value not in self.tries:
             selector = clone(self.selector).set_params(**{self.parameter: value})
 
@@ -86,7 +86,7 @@ class SizeSearch:
                     selector.fit_view(self.view)
                 return Tried(value, selector, messages)
 
-            # two fits of a randomised method without a fixed seed are not the same
+            # fits of a randomised method without a fixed seed differ
             seeded = not selector.is_random or isinstance(selector.get_params(deep=False).get("random_state"), int)
             self.tries[value] = self.view.shared(f"at {value!r} {selector!r}", fit) if seeded else fit()
         return self.tries[value]
@@ -98,7 +98,7 @@ class SizeSearch:
 
     def bisect(self, low: float, high: float, *, max_fits: int) -> None:
         """Try both ends; while exactly one keeps fewer than r features, halve the interval."""
-        # a fit that did not converge, as LIBLINEAR for a large C, is assumed to keep more than any that did
+        # a fit that did not converge, such as LIBLINEAR for large C, is assumed to keep more than all that did
         few, many = sorted(
             (self.tried(low), self.tried(high)), key=lambda attempt: (not attempt.converged, attempt.count)
         )

@@ -16,7 +16,7 @@ from provsel.training_view import TrainingView
 
 
 class AdaptiveRandomizedPivotingSelector(BaseSelector):
-    r"""Draw r columns with probability det(V_S)^2, V the leading right singular vectors.
+    r"""Draw r columns with probability det(V_S)^2, where V are the leading right singular vectors.
 
     Use it for an unbiased choice with the best possible bound in expectation, E ||X - C C^+ X||_F^2 <= (r + 1)
     ||X - X_r||_F^2; `SingleSVDSelector` reaches it deterministically. The distribution is volume sampling of V, the
@@ -93,11 +93,11 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
             tail = tail_of(view, basis)
             draws.sort(
                 key=lambda columns: oblique_bound(basis.V[columns], tail, columns)
-            )  # stable: the first of equals
+            )  # stable: ties go to the first
         return completed(view, draws[0], r, scores=leverage_scores(basis.V), rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         return SubsetPromise(
             k,

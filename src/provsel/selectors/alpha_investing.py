@@ -1,4 +1,4 @@
-"""Alpha-investing: supervised streamwise selection, one look at each feature."""
+"""Alpha-investing: supervised streamwise selection that looks at each feature once."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ class AlphaInvestingSelector(BaseSelector):
     Use it if features arrive one by one and each is kept or refused at once, for classes or a numeric target. If all
     columns are available and their order is arbitrary, other selectors are better.
 
-    A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that
-    is orthogonal to the constant and the accepted columns, and r the residual of the target on these,
+    A wealth w pays for the tests. Column i, counted from 1, is tested at level a = w / (2 i). Let z be its part
+    orthogonal to the constant and the accepted columns, and r the residual of the target on these. Then
 
-        Column i, from 1, is tested at level a = w / (2 i): with z its part orthogonal to the constant and the accepted
-        columns, and r the residual of the target on these,
+        drop = (z . r)^2 / (z . z),   p = exp(-n drop / (2 ||r||^2)).
 
-    If p < a it is accepted and w <- w + delta - a; otherwise w <- w - a. Deterministic. By design it depends on the
-    order of the columns, and never returns to a rejected column. Costs O(n k) per column with k accepted.
+    If p < a, the column is accepted and w <- w + delta - a; otherwise w <- w - a. The result is deterministic. By
+    design it depends on the order of the columns, and rejected columns are never reconsidered. The cost is O(n k) per
+    column with k accepted columns.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        Keep this many of the first accepted features, as if the stream stopped there (all columns are still tested);
-        fewer if the wealth does not suffice. None keeps all that are accepted. Several passes run side by side, column
-        by column, and a column counts once however many of them accept it.
+        Keep the first features that are accepted, up to this number, as if the stream stopped there. All columns are
+        still tested, and fewer are kept if the wealth does not suffice. None keeps all that are accepted. If there are
+        several passes, they run in parallel, and a column counts once even if several passes accept it.
     wealth : float, default=0.5
-        w at the start.
+        Initial w.
     delta : float, default=0.5
-        Earned by an acceptance: the expected share of false ones is controlled at about this size. Below 1.
+        Reward for an acceptance, below 1. The expected share of false acceptances is controlled at about this level.
     p_value : {"likelihood_ratio", "chi2"}, default="likelihood_ratio"
         "likelihood_ratio" is the authors' formula, given above. "chi2" is the upper tail of chi-squared with one degree
         of freedom at n drop / ||r||^2; it is the smaller of the two, so single tests pass more easily.
     target : {"codes", "one_vs_rest"}, default="codes"
         Coding of class labels; a numeric target is not coded. "codes" are the numbers 0, 1, ... of the classes in
-        sorted order, in one regression, as is common: with more than two classes it only sees effects that are linear
-        in this order. "one_vs_rest" runs a pass with its own wealth for each class and keeps the features that any of
-        them accepts. Two classes need only one pass either way.
+        sorted order, in one regression, as is common. With more than two classes it detects only effects that are
+        linear in this order. "one_vs_rest" runs a pass with its own wealth for each class and keeps the features that
+        any pass accepts. Two classes always need only one pass.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Increasing, which is the order of acceptance. If nothing is accepted, the one with the smallest p-value.
+        Increasing, which is the order of acceptance. If no feature is accepted, the one with the smallest p-value.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     p_values_ : ndarray of shape (n_targets, n_features)
-        For each pass and column; 1 if a column lies in the span of the constant and the accepted ones.
+        p of each column in each pass; 1 if a column is in the span of the constant and the accepted columns.
     wealth_ : ndarray of shape (n_targets, n_features)
         After each column.
     n_accepted_ : int
-        Number accepted in all, kept or not; 0 if nothing was.
+        Total number of accepted features, kept or not.
     classes_ : ndarray of shape (n_classes,)
         Not for numbers.
     n_features_in_ : int
@@ -73,8 +73,8 @@ class AlphaInvestingSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, if there is only one class, or the numbers are all equal, if more features are requested than there
-        are, or an option is out of range or does not apply to numbers.
+        From `fit`, if there is only one class, numbers are all equal, more features are requested than exist, or an
+        option is out of range or does not apply to numbers.
 
     Warns
     -----
@@ -125,7 +125,7 @@ class AlphaInvestingSelector(BaseSelector):
         classes, target = target_of("AlphaInvestingSelector", view.y, self.task)
         targets = _targets(classes, target, self.target)
         options: dict[str, Any] = {"wealth": wealth, "delta": delta, "p_value": self.p_value}
-        passes = view.shared(  # they do not depend on how many features are wanted
+        passes = view.shared(  # independent of the requested number of features
             f"alpha-investing {options} {'numbers' if classes is None else self.target}",
             lambda: [alpha_investing(view.X, target, **options) for target in targets],
         )

@@ -1,4 +1,4 @@
-"""A selector with features that are kept whatever it chooses."""
+"""A selector with features that are always kept."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AlwaysKept(SelectorAround):
     Raises
     ------
     ValueError
-        From `fit`: if the selector is not provsel's or lacks `n_features_to_select`, if X lacks a feature of `always`
+        From `fit`, if the selector is not provsel's or lacks `n_features_to_select`, if X lacks a feature of `always`
         or it is listed twice, or if `always` has more features than are requested.
 
     Examples

@@ -20,9 +20,9 @@ class ApproximateBSSSelector(BaseSelector):
     Use it instead of `BSSSelector` for many rows, if the basis of X is expensive or its rank exceeds r. `transform`
     multiplies the kept columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
-    The sketch G X has rank l = min(t, rank X). So BSS needs only r > l, where `BSSSelector` needs r > rank X, and works
-    with vectors of l entries. For t >= rank X, G X has the row space of X, so the guarantees of BSS hold for V of X
-    itself. For t < rank X they hold for the row space of the sketch only.
+    The sketch G X has rank l = min(t, rank X). BSS therefore needs only r > l, whereas `BSSSelector` needs r > rank X,
+    and works with vectors of l entries. For t >= rank X, G X has the row space of X, so the guarantees of BSS hold for
+    V of X itself. For t < rank X they hold for the row space of the sketch only.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ class ApproximateBSSSelector(BaseSelector):
     rank_tolerance_ : float
         Share of the largest singular value up to which others count as zero.
     eigenvalue_range_ : tuple of float
-        Promised range for the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
+        Guaranteed range of the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
     spectral_bound_ : float
-        3 sqrt(rank_ / r), promised for ||V^T V - V^T R R^T V||_2 with the same V.
+        3 sqrt(rank_ / r), the guaranteed bound on ||V^T V - V^T R R^T V||_2 with the same V.
     n_features_in_ : int
 
     Raises
@@ -103,7 +103,7 @@ class ApproximateBSSSelector(BaseSelector):
         """Return the r for which Theorem 1 keeps the squared margin to within a factor 1 - eps.
 
         Valid for n_projections >= rank, the rank of X: the sketch then has, with probability one, the row space
-        of X, so `delta` is ignored. For fewer projections nothing is promised about X.
+        of X, so `delta` is ignored. For fewer projections there is no guarantee for X.
         """
         return bss_budget(rank, eps)
 

@@ -17,12 +17,12 @@ IF_FEWER = ("raise", "keep")
 
 
 class AtSize(SelectorAround):
-    """Find the value at which a selector keeps the fewest features but at least r, and keep the first r of these.
+    """Find the parameter with which a selector keeps the fewest features, but at least r, and keep the first r of them.
 
-    Use it to compare methods that choose their number through a parameter with others at equal numbers. The parameter
-    is searched between `low` and `high` by bisection on a log scale, assuming that the number of features rises or
-    falls with it. A fit that did not converge is not used; the search continues towards fewer features. Searches on one
-    view for different r share the values that they have in common.
+    Use it to compare methods whose parameter determines the number of features with other methods at equal numbers. The
+    parameter is searched between `low` and `high` by bisection on a log scale, assuming that the number of features
+    rises or falls with it. A fit that did not converge is not used, and the search continues towards fewer features.
+    Searches on one view for different r share their common fits.
 
     Parameters
     ----------
@@ -38,29 +38,30 @@ class AtSize(SelectorAround):
         Ends of the search range, both tried; 0 < low < high. None takes the selector's range for its own parameter:
         1e-6 and 100, for "penalty" 1e-4 and 0.99, for "c1" 1e-9 and 1 if it is relative, otherwise a million.
     max_fits : int, default=30
-        Limit on the fits of one search; 13 narrow twelve powers of ten to one percent, where it ends.
+        Limit on the number of fits in a search. 13 fits narrow twelve powers of ten to one percent, where the search
+        ends.
     if_fewer : {"raise", "keep"}, default="raise"
-        If no value that was tried keeps r features: an error, or the value with the most features.
+        What to do if no tried value keeps r features: raise an error, or keep the value with the most features.
     random_state : int, Generator, RandomState or None, default=None
         Seed of a randomised selector, the same in all fits; None leaves the selector's own.
 
     Attributes
     ----------
     indices_, weights_, n_features_in_
-        Of the first r features of `selector_`.
+        Attributes of the first r features of `selector_`.
     scores_ : ndarray of shape (n_features,)
         Those of `selector_`, if it has any.
     parameter_ : float
         The value that was used.
     selector_ : selector
-        The selector fitted with it; may keep more than r.
+        The selector fitted with this value, which may keep more than r features.
     n_fits_ : int
         Values tried.
 
     Raises
     ------
     ValueError
-        From `fit`: if the selector is not provsel's or lacks the parameter, if the range is empty, or if fewer than r
+        From `fit`, if the selector is not provsel's or lacks the parameter, if the range is empty, or if fewer than r
         features are kept.
 
     Warns

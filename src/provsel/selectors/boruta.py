@@ -14,38 +14,37 @@ from provsel.selectors._forests import new_forest, varying_ranks
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 FEWEST_COPIES = 5
-"""With fewer features several copies of each are used, as the largest importance of few copies is small."""
+"""With fewer features several copies of each are used, because the largest importance of few copies is small."""
 
 
 class BorutaSelector(RankedSelector):
-    r"""Keep the features that are more important to random forests than permuted copies of all features are.
+    r"""Keep the features that are more important to random forests than permuted copies of all features.
 
     Use it to find all relevant features, including copies of each other, for relations of any form; it chooses how
     many. It has no theorem: its tests concern the importances on one sample of rows, and their levels hold for that
     sample.
 
-    In each round, the columns not yet rejected are put beside freshly permuted copies, and a forest is trained on both.
+    In each round, a forest is trained on the columns that are not yet rejected and on new permuted copies.
     A feature has a hit if its importance, the mean decrease of impurity, is above the `perc`-th percentile of the
     copies' importances. The number of hits of a feature that is like a copy is binomial with chance at most 1/2. By
-    this number each feature is confirmed, rejected, or stays tentative; see `two_step`. It ends when nothing is
-    tentative, or nothing can be decided in the remaining rounds.
+    this number each feature is confirmed, rejected or left tentative, see `two_step`. The procedure ends when no
+    feature is tentative, or none can be decided in the remaining rounds.
 
-    The forest sees the ranks of the values within their columns, so increasing transformations of a column change
-    nothing.
+    The forest is trained on ranks within columns, so increasing transformations of a column have no effect.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None keeps the confirmed ones. With a number, the best-ranked features are kept, confirmed or not.
+        None keeps the confirmed features. A number keeps the best-ranked features, confirmed or not.
     estimator : estimator, default=None
-        With `feature_importances_` after `fit`, and `random_state`; it keeps its own `n_estimators`. None is a random
-        forest of `n_estimators` trees of `max_depth`.
+        An estimator with `random_state`, and with `feature_importances_` after `fit`; it keeps its own `n_estimators`.
+        None is a random forest of `n_estimators` trees of `max_depth`.
     n_estimators : int, default=100
         Trees of the forest. Each node considers sqrt(m) of m columns for classes, and m / 3 for numbers.
     max_depth : int or None, default=5
         Depth of the trees; BorutaPy recommends between 3 and 7. None lets them grow fully, as in the paper.
     max_iter : int, default=100
-        Most rounds.
+        Largest number of rounds.
     alpha : float, default=0.05
         Level of the tests, below 1.
     perc : float, default=100
@@ -54,9 +53,9 @@ class BorutaSelector(RankedSelector):
         Correct for several features by Benjamini and Hochberg's procedure, and for several rounds by Bonferroni's, as
         BorutaPy does. False uses the paper's Bonferroni correction for several features.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -79,13 +78,13 @@ class BorutaSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, the target does not suit the task, the estimator has no importances, or a
+        From `fit`, if no column varies, the target does not suit the task, the estimator has no importances, or a
         parameter is out of range.
 
     Warns
     -----
     UserWarning
-        If none is confirmed: the best one is kept.
+        If no feature is confirmed; the best one is then kept.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from provsel.training_view import TrainingView
 class BSSSelector(BaseSelector):
     r"""Select features by single-set spectral sparsification (Batson, Spielman, Srivastava).
 
-    Use it if a bound has to hold always rather than with high probability, and r may exceed the rank. Each step
+    Use it if a bound must always hold, not only with high probability, and r may exceed the rank. Each step
     scans all features. `transform` multiplies the kept columns by `weights_` and keeps their names; `rescale=False`
     leaves their values unchanged.
 
@@ -35,13 +35,13 @@ class BSSSelector(BaseSelector):
         Number of steps r, greater than the rank of X. Fewer distinct features are kept if no unselected column was
         feasible, see `n_repeats_`.
     weights : {"sqrt_t", "as_printed"}, default="sqrt_t"
-        D = sqrt(t). The paper prints 1 / sqrt(t), which violates its Lemma 1; kept to demonstrate this.
+        D = sqrt(t). The paper prints 1 / sqrt(t), which violates its Lemma 1, and is available to demonstrate this.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the theorems need.
     rank : int, default=None
         Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need.
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
-        Weight of a pick: 1/t is the mean of its scores L and U, as in Algorithm 1, or t is. With "mean" there is no
+        Weight of a pick. The mean of its scores L and U is 1/t, as in Algorithm 1, or t. With "mean" there is no
         guarantee: soon no column is feasible, and the longest one is picked.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
         The barriers are L = tau - s and U = delta_U (tau + s) in step tau. Algorithm 1 has s = sqrt(r rank); section
@@ -70,10 +70,10 @@ class BSSSelector(BaseSelector):
     rank_tolerance_ : float
         Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     eigenvalue_range_ : tuple of float
-        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not set with non-default `gain`, `shifts` or
-        `no_candidate`, like the next.
+        The range that Lemma 1 guarantees for the eigenvalues of V^T R R^T V. Like `spectral_bound_`, it is not set with
+        non-default `gain`, `shifts` or `no_candidate`.
     spectral_bound_ : float
-        3 sqrt(rank / r), which Lemma 2 promises for ||E||_2.
+        3 sqrt(rank / r), the bound of Lemma 2 on ||E||_2.
     n_features_in_ : int
 
     Raises

@@ -15,7 +15,7 @@ from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelecto
 
 
 class ChiSquaredSelector(WeightedRankedSelector):
-    r"""Keep the features of largest chi-squared statistic: counts not spread over the classes by their sizes.
+    r"""Keep the features with the largest chi-squared statistic, whose counts are not proportional to class sizes.
 
     Use it for counts, such as words in texts; other columns must not be negative, and their scale matters.
 
@@ -26,7 +26,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
     ----------
     n_features_to_select : int or float
     scale : {"none", "range"}, default="none"
-        "range" first brings each column to [0, 1], by its least and largest value, so that negative values are allowed
+        "range" first maps each column to [0, 1] by its smallest and largest value, so that negative values are allowed
         and units do not matter. Use it for standardised columns; counts would lose their meaning.
 
     Attributes
@@ -46,7 +46,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for negative values without `scale`, or labels that are missing, of one class, or real numbers.
+        From `fit`, if there are negative values without `scale`, or labels are missing, of one class, or real numbers.
 
     Examples
     --------

@@ -26,7 +26,7 @@ RULES = ("one_standard_error", "best")
 class CrossValidatedSize(SelectorAround):
     """Choose the number of features of a selector by cross-validation, then fit it on all rows with that number.
 
-    Use it if the number of features is not known. In each fold the selector and the model see only the training rows,
+    Use it if the number of features is not known. In each fold the selector and the model use only the training rows,
     and all sizes share the values that the selector derives from them.
 
     Parameters
@@ -39,16 +39,16 @@ class CrossValidatedSize(SelectorAround):
     most : int, default=None
         Largest number to try with `sizes=None`; None is the number of features.
     model : estimator, default=None
-        Model that scores a selection; trained on the reduced rows. None is `provsel.models.LibsvmSVM()` for classes and
-        scikit-learn's `Ridge()` for numbers.
+        Model that scores a selection, and is trained on the reduced rows. None is `provsel.models.LibsvmSVM()` for
+        classes and scikit-learn's `Ridge()` for numbers.
     cv : int, splitter or iterable of splits, default=5
         As in scikit-learn: an integer is a number of folds, stratified for classes.
     scoring : str or callable, default=None
         A scikit-learn scorer, higher is better; None is the model's own `score`: accuracy or R^2.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target, for the folds, the model, and a `task` of the selector. "auto" is the selector's task if it
-        has one. Otherwise numbers that are not all whole are a regression, as for scikit-learn's `type_of_target`, and
-        strings and whole numbers are classes; whole numbers with very many different values raise an error.
+        has one. Otherwise it is regression for numbers that are not all integers, and classification for integers and
+        strings, as in scikit-learn's `type_of_target`. Integers with very many distinct values raise an error.
     rule : {"one_standard_error", "best"}, default="one_standard_error"
         The fewest features whose mean score is within one standard error of the best, or those with the best score.
     random_state : int, Generator, RandomState or None, default=None
@@ -57,7 +57,7 @@ class CrossValidatedSize(SelectorAround):
     Attributes
     ----------
     indices_, weights_, n_features_in_
-        Of `selector_`.
+        Attributes of `selector_`.
     scores_ : ndarray of shape (n_features,)
         Those of `selector_`, if it has any.
     selector_ : selector
@@ -68,13 +68,13 @@ class CrossValidatedSize(SelectorAround):
         Increasing.
     fold_scores_ : ndarray of shape (n_sizes, n_folds)
     mean_scores_, standard_errors_ : ndarray of shape (n_sizes,)
-        Mean and standard error of the scores over the folds. The folds share training rows, so the error is a rule of
-        thumb.
+        Mean and standard error of the scores over the folds. The folds share training rows, so the standard error is a
+        rule of thumb.
 
     Raises
     ------
     ValueError
-        From `fit`: if the selector is not provsel's or lacks `n_features_to_select`, a size is out of range, there is
+        From `fit`, if the selector is not provsel's or lacks `n_features_to_select`, a size is out of range, there is
         only one fold, the target does not suit the task, or a score is not finite, like R^2 of a fold with one row.
 
     Examples
@@ -123,7 +123,7 @@ class CrossValidatedSize(SelectorAround):
         seed = int(rng.integers(2**31)) if self.is_random and self.random_state is not None else None
         names, task = self._known_task()
         classes, target = target_of("CrossValidatedSize", view.y, task)
-        # told the task, as the rows of a fold alone may look different
+        # the task is set, because the rows of a fold alone may suggest another one
         task = "regression" if classes is None else "classification"
         selector = clone(self.selector).set_params(**dict.fromkeys(names, task))
         y = np.asarray(target if classes is None else view.y)
@@ -226,7 +226,7 @@ class CrossValidatedSize(SelectorAround):
 
 
 def _at(selector: BaseSelector, size: int, seed: int | None, n_features: int) -> BaseSelector:
-    """Return an unfitted copy of the selector that asks for `size` features; all of them need no selector."""
+    """Return an unfitted copy of the selector for `size` features; all features need no selector."""
     if size == n_features:
         return FullDataSelector()
     copy: BaseSelector = clone(selector).set_params(n_features_to_select=size)

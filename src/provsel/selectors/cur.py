@@ -1,4 +1,4 @@
-"""CUR: columns of largest leverage, one after the other."""
+"""CUR: columns of largest leverage, chosen one by one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, check
 
 
 class CURSelector(RankedSelector):
-    r"""Keep the columns of largest leverage, each in the part of X that the earlier ones leave.
+    r"""Repeatedly keep the column with the largest leverage in the residual of X.
 
     Use it without labels, for columns from which X can be reconstructed. `SingleSVDSelector` does this with a theorem.
 
     In each step, the score of a column is the sum of squares of its entries in the `rank` leading right singular
-    vectors of X. The column with the largest score is kept, and X is projected off it. Deterministic: of equal scores
-    the first column is kept. When nothing is left of X, columns follow by their length.
+    vectors of X. The column with the largest score is kept, and X is projected off it. The result is deterministic:
+    ties go to the first column. When nothing is left of X, columns follow by decreasing length.
 
-    Scaling X as a whole, orthogonal transformations of its rows and signs of columns do not matter; units of columns
-    do, so scale them first. No theorem bounds the loss: theorems on CUR are about random draws.
+    Scaling X as a whole, orthogonal transformations of its rows and signs of columns do not change the selection. Units
+    of columns do, so scale them first. No theorem bounds the loss, because theorems on CUR are about random draws.
 
     Time O(n d min(n, d) + r min(n, d)^3), memory O(n d). Sparse X stays sparse if it has at least as many columns as
     rows.
@@ -46,7 +46,7 @@ class CURSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: If X is zero, or rank is out of range.
+        From `fit`, if X is all zeros, or rank is out of range.
 
     Notes
     -----

@@ -17,17 +17,17 @@ from provsel.training_view import TrainingView
 class DualSetSelector(BaseSelector):
     r"""Select r > k columns with ||X - C C^+ X||_F^2 <= (1 + 1 / (1 - sqrt(k / r))^2) ||X - X_k||_F^2.
 
-    Use it for a bound that grows neither with the rank k nor with the number of features: 12.7 at r = 2 k, and towards
-    2 for more. Let V be the k leading right singular vectors. The weighted rows of V for the chosen columns have a Gram
-    matrix bounded away from zero, and their parts in X - X_k stay small. Deterministic; sparse X is used in products
-    only.
+    Use it for a bound that grows neither with the rank k nor with the number of features: 12.7 at r = 2 k, and close to
+    2 for large r. Let V be the k leading right singular vectors. The weighted rows of V for the chosen columns have a
+    Gram matrix bounded away from zero, and their parts in X - X_k stay small. Deterministic; sparse X is used in
+    products only.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r, at least 2. A column may be taken again, so that there may be fewer. Then the pivots of QR
-        on the residual of X are added, which lowers the error further, and beyond the rank of X, the columns of largest
-        norm.
+        Number of features r, at least 2. A column may be taken repeatedly, which leaves fewer columns. The pivots of QR
+        on the residual of X are then added, which lowers the error further; beyond the rank of X, the columns of
+        largest norm are added.
     rank : int, default=None
         Rank k of the approximation in the bound, below r; None takes r // 2. It is capped at the rank of X.
 
@@ -47,7 +47,7 @@ class DualSetSelector(BaseSelector):
     n_repeats_ : int
         Steps in which a selected column gained weight.
     n_completed_ : int
-        Number of features added for their norm, as nothing was left of X.
+        Number of features added by norm, because nothing was left of X.
     n_features_in_ : int
 
     Raises
@@ -104,7 +104,7 @@ class DualSetSelector(BaseSelector):
         return completed(view, columns, r, n_repeats=n_repeats, dual_weights=weights, **attributes)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = 1 + 1 / (1 - math.sqrt(self.rank_ / self.indices_.size)) ** 2
         return SubsetPromise(
             self.rank_, frobenius=bound, oblique=bound, source="Boutsidis, Drineas, Magdon-Ismail (2014)"

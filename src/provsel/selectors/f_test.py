@@ -12,10 +12,10 @@ from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelecto
 
 
 class FTestSelector(WeightedRankedSelector):
-    r"""Keep the features of largest F statistic: linear effects, one feature at a time.
+    r"""Keep the features with the largest F statistic, for linear effects of single features.
 
-    Use it as the quickest filter with labels or a numeric target, or before a method that costs more. It does not
-    notice that two features carry the same information.
+    Use it as the fastest filter for labels or a numeric target, or before a more expensive method. It does not detect
+    that two features carry the same information.
 
     For classes, F is the ratio of the variances between and within the classes, as in scikit-learn's `f_classif`; for
     numbers it is r^2 / (1 - r^2) (n - 2) of the correlation r, as in `f_regression`. Means are subtracted first, so
@@ -27,9 +27,9 @@ class FTestSelector(WeightedRankedSelector):
     ----------
     n_features_to_select : int or float
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class FTestSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, or an unknown task.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, or the task is unknown.
 
     Examples
     --------

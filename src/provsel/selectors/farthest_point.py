@@ -13,14 +13,14 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class FarthestPointSelector(RankedSelector):
     r"""Repeatedly keep the column that is farthest from those kept before.
 
-    Use it without labels, for columns that differ from each other and cover all others: no column is farther from the
-    nearest kept one than twice the least possible distance with so many (Gonzalez 1985).
+    Use it without labels, for columns that differ from each other and cover all others. No column is farther from its
+    nearest kept column than twice the smallest possible distance for that number of columns (Gonzalez 1985).
 
-    The first is the farthest from the mean of all columns. Distances are Euclidean. Deterministic: of equal distances
-    the first column is kept, so copies come last.
+    The first column is the farthest from the mean of all columns. Distances are Euclidean. The result is deterministic:
+    ties go to the first column, so copies come last.
 
-    Adding a number to a row of X, orthogonal transformations of its rows and scaling X as a whole do not matter; units
-    of columns do, so scale them first.
+    Adding a number to a row of X, orthogonal transformations of its rows and scaling X as a whole do not change the
+    selection. Units of columns do, so scale them first.
 
     Time O(n d r). Memory O(n d); sparse X stays sparse.
 

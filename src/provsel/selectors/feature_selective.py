@@ -1,4 +1,4 @@
-"""Features to which the feature-selective SVM gives weight."""
+"""Features with non-zero weight in the feature-selective SVM."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from provsel.training_view import TrainingView
 class FeatureSelectiveSelector(BaseSelector):
     """Keep the features with mu > 0 in the feature-selective SVM; it chooses how many.
 
-    Use it if few features are wanted, and features and margin should be weighed in one convex problem.
+    Use it to select few features, with features and margin weighed in one convex problem.
 
     With more than two classes each is separated from the rest, and a feature is kept if it has weight in any of these
     problems.
@@ -42,8 +42,8 @@ class FeatureSelectiveSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing mu, summed over the problems, ties by index. If every weight is zero, the one of each
-        problem that gets weight first as c1 falls.
+        In order of decreasing mu, summed over the problems, ties by index. If every weight is zero, the feature of each
+        problem that first gets weight as c1 decreases.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -57,7 +57,7 @@ class FeatureSelectiveSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: for fewer than two classes, a parameter out of range, or no feature that differs between the
+        From `fit`, if there are fewer than two classes, a parameter is out of range, or no feature differs between the
         classes.
 
     Warns

@@ -19,10 +19,10 @@ class ForestRFESelector(RankedSelector):
     Use it for relations of any form, if correlated features would share their importance in one forest. It
     has no theorem.
 
-    Importance is the mean decrease of impurity. The forest sees the ranks of the values within their columns, so
-    increasing transformations of a column change nothing. Features of one round are ordered by their importance in it,
-    ties by index; constant columns come last. All numbers of features share one path: the first r of a larger selection
-    are the selection of r.
+    Importance is the mean decrease of impurity. The forest is trained on ranks within columns, so increasing
+    transformations of a column have no effect. Features of one round are ordered by their importance in it, ties by
+    index; constant columns come last. All numbers of features share one path: the first r features of a larger
+    selection are the selection of size r.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ class ForestRFESelector(RankedSelector):
     n_estimators : int, default=100
         Trees of each forest. Each node considers sqrt(m) of m features for classes, and m / 3 for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -53,7 +53,7 @@ class ForestRFESelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, the target does not suit the task, or a parameter is out of range.
+        From `fit`, if no column varies, the target does not suit the task, or a parameter is out of range.
 
     Examples
     --------

@@ -19,7 +19,7 @@ class ForwardSelector(RankedSelector):
     Use it for a few features that work well together in a linear model, for a numeric target or classes. It has no
     theorem.
 
-    Columns are scaled to unit variance, as the penalty applies to all alike. With S the picked features,
+    Columns are scaled to unit variance, because all have the same penalty. With S the picked features,
 
         error(S) = sum_i (y_i - f_{-i}(x_i))^2,
 
@@ -28,8 +28,8 @@ class ForwardSelector(RankedSelector):
     `SequentialFeatureSelector` with `Ridge` on scaled columns and `LeaveOneOut`, but a step costs O(n d) for all
     candidates together. Memory is twice that of dense X.
 
-    Picks depend neither on the unit or sign of a column, nor on the order of the rows. Of candidates with the same
-    error the first is picked; constant columns come last.
+    Picks depend neither on the unit or sign of a column, nor on the order of the rows. Ties go to the first candidate;
+    constant columns come last.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class ForwardSelector(RankedSelector):
     alpha : float, default=1.0
         Penalty, as in scikit-learn's `Ridge`.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ForwardSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, the target does not suit the task, or a parameter is out of range.
+        From `fit`, if no column varies, the target does not suit the task, or a parameter is out of range.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from provsel.training_view import TrainingView
 
 
 class FullDataSelector(BaseSelector):
-    """Keep every feature with unit weight: the papers' "full data", as one of the methods of a comparison.
+    """Keep every feature with unit weight, the papers' "full data".
 
     Use it as the baseline of a comparison, which then needs no special case.
 

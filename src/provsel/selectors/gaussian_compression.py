@@ -1,4 +1,4 @@
-"""Gaussian compression: each new column is a random combination of all features. A transformer, not a selector."""
+"""Gaussian compression, a transformer whose columns are random combinations of all features."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     Use it before a linear model if individual features do not matter, and rows come from a file that does not fit in
     memory.
 
-    Lambda, shape (l, m), is determined by m and the seed. It is generated in blocks of columns when needed. So rows can
-    be compressed chunk by chunk, with memory for one chunk and its compressed rows::
+    Lambda, shape (l, m), is determined by m and the seed. It is generated in blocks of columns when needed. Rows can
+    therefore be compressed chunk by chunk, with memory for one chunk and its compressed rows::
 
         compression = GaussianCompression(400, random_state=0)
         compressed = np.vstack([compression.partial_compress(X) for X, _ in row_chunks("counts.parquet")])
@@ -49,8 +49,8 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         m. With "1/l", lengths, distances and scalar products of rows are kept in expectation, as its Lemmas 1 and 2
         need. The two differ by the factor sqrt(l / m).
     store : "auto" or bool, default="auto"
-        Keep Lambda, 8 l m bytes, instead of generating it again for each chunk; "auto": if it takes at most 256 MB.
-        The results are the same bit for bit.
+        Whether to keep Lambda, 8 l m bytes, instead of regenerating it for each chunk. "auto" keeps it if it takes at
+        most 256 MB. The results are the same bit for bit.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -66,7 +66,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     Raises
     ------
     ValueError
-        From `fit`, for a parameter other than those above, NaN or infinite values, or empty X.
+        From `fit`, if a parameter is invalid, or X is empty or has NaN or infinite values.
 
     Notes
     -----
@@ -160,8 +160,8 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
     def compress_to(self, path: str | Path, chunks: Any, *, n_jobs: int = 1) -> int:
         """Write the compressed rows of `chunks` to a Parquet file, and return their number; the first chunk fits.
 
-        `row_chunks(path)`, or `row_chunks(path, y="label")` with labels, reads back the same bits. Memory: 2 n_jobs
-        chunks, or 64 MB of small ones put together, with their compressed rows.
+        `row_chunks(path)`, or `row_chunks(path, y="label")` with labels, reads back the same bits. It needs memory for
+        2 n_jobs chunks, or for joined small chunks of 64 MB, with their compressed rows.
 
         Parameters
         ----------
@@ -178,10 +178,10 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         Raises
         ------
         ValueError
-            For bad parameters; for chunks of other widths or types, with NaN or infinite values, or labels of only some
-            rows. Nothing is left behind, neither a file nor a fit.
+            If parameters are invalid, chunks differ in width or type, values are NaN or infinite, or only some rows
+            have labels. Neither a file nor a fit is left behind.
         OSError
-            If the disk is full, with the size written and the size needed. Nothing is left.
+            If the disk is full; the message states the size written and the size needed. Nothing is left behind.
         """
         name = "GaussianCompression.compress_to"
         if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
@@ -193,7 +193,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
             if not hasattr(self, "blocks_"):
                 self.fit(first[0])
             rows = chain([first], rows)
-            del first  # otherwise it would stay in memory to the end
+            del first  # otherwise it would stay in memory until the end
             n_samples = getattr(chunks, "n_samples", None)
             return write_compressed(name, path, rows, self.blocks_, n_samples, effective_n_jobs(n_jobs))
         except BaseException:

@@ -14,20 +14,20 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, compl
 
 
 class HSICLassoSelector(RankedSelector):
-    r"""Keep the features to which the HSIC lasso gives weight: those on which the target depends, without copies.
+    r"""Keep the features with non-zero weight in the HSIC lasso, on which the target depends, without copies.
 
-    Use it for any form of dependence on single features, and for few features that do not repeat each other.
+    Use it for any form of dependence on single features, and for few features without redundancy.
 
     With K_j and L the centred kernels of feature j and of the target, each of norm 1,
 
         min ||L - sum_j w_j K_j||^2 / 2 + alpha sum_j w_j,  w >= 0.
 
     Kernels are Gaussian, of width 1 for columns in units of their standard deviation; for classes and codes they are 1
-    / n_c for two rows of class c, and 0 otherwise. They are computed in random blocks of rows, and the problem is that
-    of the mean over the blocks. The path over alpha is exact: it is computed on the features of largest HSIC with the
+    / n_c for two rows of class c, and 0 otherwise. They are computed in random blocks of rows, and the problem is
+    averaged over the blocks. The path over alpha is exact: it is computed on the features of largest HSIC with the
     target, and the others are then checked on it.
 
-    Of several copies of a column the first is kept. Shifts and factors of columns do not matter, and the order of the
+    Of several copies of a column, the first is kept. Shifts and scales of columns do not matter, and the order of the
     rows matters only through the blocks. No theorem bounds the loss.
 
     Time O(n_permutations n block_size d). Memory O(n d) and blocks of some 10 MB: no kernel of all rows is formed.
@@ -35,17 +35,17 @@ class HSICLassoSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float, optional
-        The path ends before one more feature gets weight; if it ends earlier, those of largest HSIC are added. None:
-        all features with weight at `penalty`.
+        The path stops before another feature gets weight. If it ends earlier, the features with the largest HSIC are
+        added. None keeps all features with weight at `penalty`.
     penalty : float, default=0.1
         alpha in units of alpha_max, the least alpha at which no feature has weight; for `n_features_to_select=None`.
     block_size : int or None, default=20
         Rows per block. None, or at least the number of rows: one block of all rows, without randomness, as in the first
         paper.
     n_permutations : int, default=3
-        How often all rows are divided into blocks in another order; a remainder is left out.
+        Number of times that all rows are divided into blocks in another order; a remainder is left out.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression.
+        Kind of the target; "auto" means regression for numbers that are not all integers.
     discrete_features : bool or array-like, default=False
         Columns of codes: all, none, a mask of shape (n_features,), or column numbers.
     random_state : int, Generator or None, default=None
@@ -68,8 +68,8 @@ class HSICLassoSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, rows that are all equal, a
-        parameter out of range, or sparse X of more than 125 million entries, zeros included.
+        From `fit`, if labels are missing or have a single class, numbers or rows are all equal, a parameter is out of
+        range, or sparse X has more than 125 million entries, zeros included.
 
     Warns
     -----

@@ -13,10 +13,10 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
 class JMISelector(RankedSelector):
-    r"""Pick the features that tell most about the classes together with each one picked before.
+    r"""Pick the features that, together with those picked before, carry most information about the classes.
 
-    Use it if features act in pairs, or repeat each other: unlike a filter it sees both. It counts values: features that
-    are not discrete are binned.
+    Use it if features act in pairs, or are redundant: unlike a filter, it accounts for both. It counts values, so
+    features that are not discrete are binned.
 
     The first feature has the largest mutual information with the class, I(X; Y). Each further one has the largest gain.
     With sums and minima over the features K picked before:
@@ -36,19 +36,19 @@ class JMISelector(RankedSelector):
     n_features_to_select : int or float
     criterion : {"jmi", "jmim", "cmim", "disr", "icap", "cife", "condred", "mifs", "mim"}, default="jmi"
     n_bins : int, default=3
-        Number of bins for features, and for a numeric target. Counts of two features and the class need some rows in
-        each cell; Brown et al. use 10 bins of equal width.
+        Number of bins for features, and for a numeric target. The joint counts of two features and the class need some
+        rows in each cell; Brown et al. use 10 bins of equal width.
     strategy : {"quantile", "width"}, default="quantile"
         Bins with equal numbers of rows, which no strictly increasing transformation of a column changes, or bins of
         equal width.
     discrete_features : bool, or array of bool or of int, default=False
         Mask, or column numbers, of the features whose values are used as they are, or True for all.
     beta : float, default=1.0
-        Of "mifs".
+        Weight of the redundancy in "mifs".
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error. The target of a regression is binned like the features.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values. The target of a regression is binned like the features.
 
     Attributes
     ----------
@@ -65,8 +65,8 @@ class JMISelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
-        or sparse X of more than 125 million entries with its zeros.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, a parameter is out of range, or
+        sparse X has more than 125 million entries, zeros included.
 
     Examples
     --------

@@ -21,21 +21,22 @@ from provsel.selectors._columns import standardised
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 MOST_COLUMNS = 2_000
-"""Most columns: the eigenvalues of their correlations take 30 seconds."""
+"""Largest number of columns, for which the eigenvalues of the correlations take 30 seconds."""
 
 PENALTIES = np.geomspace(0.9, 0.02, 25)
-"""Penalties in units of the least one that drops everything."""
+"""Penalties in units of the smallest one that drops all features."""
 
 FOLDS = 5
 
 SMALLEST_GAP = 1e-8
-"""A column and a knockoff whose correlation is closer to one are not distinguished."""
+"""Distance of a correlation from one within which a column and its knockoff are not distinguishable."""
 
 
 class KnockoffSelector(RankedSelector):
     r"""Keep the features whose lasso coefficients exceed those of knockoffs, with control of the false discovery rate.
 
-    Use it to limit the expected share of false features, if X is close to Gaussian; it chooses how many.
+    Use it to limit the expected share of false features, if X is close to Gaussian. It chooses how many features to
+    keep.
 
     A knockoff of a column has the same mean and the same covariances with the other columns, but is made without y.
     With C the correlations of the columns, it is drawn from the Gaussian law under which [z, z~] has the covariance
@@ -47,9 +48,9 @@ class KnockoffSelector(RankedSelector):
     The features with W_j >= t are kept, where t is the least value with (1 + #{W <= -t}) / #{W >= t} <= `fdr`:
     knockoff+.
 
-    The theorem says that the expected share of kept features on which y does not depend, given the others, is at most
-    `fdr`. It needs the distribution of X, and is exact if that is Gaussian with covariance C. Here C is estimated from
-    X, and the rows cannot tell whether X is Gaussian. So there is no certificate.
+    By the theorem, the expected share of kept features on which y does not depend, given the others, is at most `fdr`.
+    It requires the distribution of X, and is exact if that is Gaussian with covariance C. Here C is estimated from X,
+    and the rows cannot show whether X is Gaussian. Therefore there is no certificate.
 
     Classes are regressed as 0 and 1, with more than two each against the rest, and |b| is summed over these. Any
     statistic that changes sign when a column and its knockoff are exchanged is valid; this one is fast.
@@ -57,14 +58,14 @@ class KnockoffSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None keeps the features that the filter keeps at the level `fdr`. A number keeps the features of largest W, at
-        no level.
+        None keeps the features that the filter keeps at the level `fdr`. A number keeps the features with the largest
+        W, without a level.
     fdr : float, default=0.1
-        Level, below 1. At least 1 / fdr features are kept, or none.
+        Level, below 1. Either no feature or at least 1 / fdr features are kept.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -86,13 +87,13 @@ class KnockoffSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for more than 2,000 columns, no column that varies, fewer than ten rows, correlations of 1 (as for
-        equal columns), a target that does not suit the task, or a parameter out of range.
+        From `fit`, if there are more than 2,000 columns or fewer than ten rows, no column varies, a correlation is 1
+        (as for equal columns), the target does not suit the task, or a parameter is out of range.
 
     Warns
     -----
     UserWarning
-        If the filter keeps nothing: the best feature is kept.
+        If the filter keeps nothing; the best feature is then kept.
 
     Examples
     --------

@@ -22,12 +22,13 @@ L1R_L2LOSS_SVC = 5
 SEED = 1
 """Seed of the C library's rand(): the one with which the C standard starts an unseeded program."""
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5)
-"""LIBLINEAR's -e, its default first, one after the other until the gap is small enough. A tight one at once can be
-worse: features that were set aside come back only when those in play meet it, and 1,000 rounds are the limit."""
+"""LIBLINEAR's -e, tried in this order, with its default first, until the gap is small enough. Starting with a small
+tolerance can be worse: features that were set aside return only when the others meet it, and 1,000 rounds are the
+limit."""
 
 
 class L1SVMSelector(BaseSelector):
-    r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses how many.
+    r"""Keep the features with non-zero weight in an L1-regularised linear SVM; it chooses how many.
 
     Use it as the standard sparse linear classifier. To get exactly r features wrap it in `AtSize`; for a numeric target
     use `LassoSelector`.
@@ -37,10 +38,7 @@ class L1SVMSelector(BaseSelector):
         min ||w||_1 + C sum_i max(0, 1 - y_i <x_i, w>)^2.
 
     With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
-
-    With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
-    There is no intercept, as in the feature-selective SVM beside which it stands; append a constant feature for a
-    (penalised) one.
+    There is no intercept, as in the feature-selective SVM. Append a constant feature for a (penalised) one.
 
     Parameters
     ----------
@@ -48,8 +46,8 @@ class L1SVMSelector(BaseSelector):
         Weight of the sum of losses. More features are kept as it grows.
     tol : float, default=1e-2
         Target for the relative duality gap. LIBLINEAR measures differently: it is run with `-e` 0.01, its default, then
-        0.001, and so on down to 1e-5 until the gap is met. For large C, from about 100 times the least that keeps a
-        feature, 1,000 rounds may be too few. Then too many features are kept: see the warning.
+        0.001, and so on down to 1e-5 until the gap is met. For large C, from about 100 times the smallest that keeps a
+        feature, 1,000 rounds may be too few. Too many features are then kept, with a warning.
 
     Attributes
     ----------
@@ -70,7 +68,7 @@ class L1SVMSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: for fewer than two classes, a parameter out of range, or no feature that differs between the
+        From `fit`, if there are fewer than two classes, a parameter is out of range, or no feature differs between the
         classes.
 
     Warns
@@ -83,7 +81,7 @@ class L1SVMSelector(BaseSelector):
 
     Notes
     -----
-    LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a fit depends on nothing but its
+    LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a fit depends only on its
     arguments. The whole process shares `rand()`, so fits in several threads wait for each other.
 
     Examples
@@ -164,7 +162,7 @@ def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float
 
 
 def _solved(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, tol: float) -> tuple[_Certified, float]:
-    """Return the best w of runs with tighter and tighter tolerances, and its relative duality gap."""
+    """Return the best w of runs with decreasing tolerances, and its relative duality gap."""
     solution = _certified(X, y, np.zeros(X.shape[1]), C)
     best = solution.dual
     for eps in () if _is_zero_optimal(X, y, C) else TOLERANCES:

@@ -31,7 +31,7 @@ class LaplacianScoreSelector(BaseSelector):
     taken in index order.
 
     Time O(n^2 d + n n_neighbors d), exact for every n: neighbours and mean distance come from visiting each pair once.
-    Memory O(n n_neighbors) and blocks of 32 MiB beside X; n x n is never formed.
+    Memory O(n n_neighbors) and blocks of 32 MiB in addition to X; no n x n matrix is formed.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LaplacianScoreSelector(BaseSelector):
     scores_ : ndarray of shape (n_features,)
         Infinite for constant features.
     kernel_width_ : float
-        The t used; infinite with `edges="binary"`.
+        The value of t; infinite with `edges="binary"`.
     n_features_in_ : int
 
     Raises

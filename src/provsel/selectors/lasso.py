@@ -19,10 +19,10 @@ from provsel.training_view import TrainingView
 
 
 class LassoSelector(BaseSelector):
-    r"""Keep the features to which the lasso gives weight; it chooses how many.
+    r"""Keep the features with non-zero weight in the lasso; it chooses how many.
 
-    Use it as the standard sparse model for a numeric target; for classes there is `L1SVMSelector`. To get exactly r
-    features wrap it in `AtSize`. Scale the columns first: the penalty applies to unscaled w.
+    Use it as the standard sparse model for a numeric target; for classes use `L1SVMSelector`. To get exactly r
+    features, wrap it in `AtSize`. Scale the columns first, because the penalty applies to unscaled w.
 
     With an intercept b that is not penalised, scikit-learn's `Lasso` solves
 
@@ -33,8 +33,8 @@ class LassoSelector(BaseSelector):
     Parameters
     ----------
     penalty : float, default=0.1
-        alpha in units of alpha_max, so that one value suits targets and columns of any unit. Fewer features are kept as
-        it grows; from 1 on none has weight.
+        alpha in units of alpha_max, so that one value suits targets and columns of any unit. Larger values keep fewer
+        features; from 1 on, all weights are zero.
     tol : float, default=1e-6
         Scikit-learn's: target for the duality gap, in units of ||y - mean y||^2 / n.
     max_iter : int, default=10_000
@@ -44,7 +44,7 @@ class LassoSelector(BaseSelector):
     ----------
     indices_ : ndarray of shape (n_selected,), int64
         Features with non-zero weight, in order of decreasing |w|, ties by index. If w = 0 is optimal, as for a large
-        penalty, the feature that gets weight first as it falls.
+        penalty, the feature that first gets weight as the penalty decreases.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -55,15 +55,15 @@ class LassoSelector(BaseSelector):
         b.
     alpha_, alpha_max_ : float
     objective_, gap_ : float
-        The value of w and b, and the share of it by which it may exceed the optimum, by scikit-learn's duality gap.
+        The objective at w and b, and the share of it by which it may exceed the optimum, by scikit-learn's duality gap.
     n_iter_ : int
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: for strings not of two classes, numbers that are all equal, a parameter out of range, or no feature
-        that varies with the target.
+        From `fit`, if strings do not have two classes, numbers are all equal, a parameter is out of range, or no
+        feature varies with the target.
 
     Warns
     -----
@@ -74,7 +74,8 @@ class LassoSelector(BaseSelector):
 
     Notes
     -----
-    The target is treated as numbers, including whole ones. Texts of two classes become -1 and 1, in sorted order.
+    The target is treated as numbers, even if they are integers. Strings of two classes become -1 and 1, in sorted
+    order.
 
     Examples
     --------

@@ -17,18 +17,18 @@ from provsel.training_view import TrainingView
 STRATEGIES = ("sample", "top")
 
 MOST = 0.9
-"""Share of ||X||_F^2 of the singular values that the advice for `rank` names."""
+"""Share of ||X||_F^2 that the singular values of the recommended `rank` hold."""
 
 
 class LeverageScoreSelector(BaseSelector):
     r"""Draw features with probability proportional to their leverage scores.
 
-    Use it as the fast provable selector: one decomposition of X serves every r. Its bound holds with high probability,
-    the bound of `BSSSelector` always. `transform` multiplies drawn columns by `weights_` and keeps their names;
-    `rescale=False` leaves their values unchanged.
+    Use it as a fast selector with a guarantee: one decomposition of X serves every r. Its bound holds with high
+    probability; the bound of `BSSSelector` always holds. `transform` multiplies drawn columns by `weights_` and keeps
+    their names; `rescale=False` leaves their values unchanged.
 
     Let V, shape (d, rank), be the right singular vectors of X. Feature i is drawn with p_i = ||V_i||^2 / rank, r times
-    with replacement, and scaled by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
+    with replacement, and scaled by 1 / sqrt(r p_i). Repeated draws are merged, and their squared scales are added.
 
     Parameters
     ----------
@@ -42,11 +42,12 @@ class LeverageScoreSelector(BaseSelector):
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the margin bound needs.
     rank : int, default=None
-        Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need. Set it if X has
-        full column rank, like most tables with more rows than columns: otherwise every score is 1. A few singular
-        values that hold most of ||X||_F^2 are a good choice.
+        Use only the `rank` largest singular values; None takes all non-zero ones, as the theorems need. Set it if X has
+        full column rank, like most tables with more rows than columns; otherwise every score is 1. A good choice is a
+        small number of singular values that hold most of ||X||_F^2.
     columns : {"V", "sigma_V"}, default="V"
-        p_i is proportional to ||V_i||^2, or to ||Sigma V_i||^2, the squared length of column i of X, without a theorem.
+        p_i is proportional to ||V_i||^2, or to ||Sigma V_i||^2, the squared length of column i of X. The latter has no
+        theorem.
     center : bool, default=False
         V is taken from X minus its column means, which makes a dense copy.
     random_state : int, Generator, RandomState or None, default=None
@@ -54,8 +55,8 @@ class LeverageScoreSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Kept features, in order of their first draw ("top": of decreasing score; scores that agree to 1e-10 count as
-        tied: the lowest index goes first).
+        Kept features, in order of their first draw. With "top", in order of decreasing score; scores that agree to
+        1e-10 count as ties, sorted by index.
     weights_ : ndarray of shape (n_selected,)
     scores_ : ndarray of shape (n_features,)
         Leverage scores; they sum to the rank. Squared lengths with `columns="sigma_V"`.

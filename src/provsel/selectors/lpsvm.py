@@ -29,13 +29,13 @@ SOLVERS: dict[str, Callable[..., LPSolution]] = {
     PUBLISHED: lpsvm_published,
 }
 AUTO = "highs"
-"""Faster to the optimum than Newton's method wherever both were measured (bench_lpsvm of experiments/benchmarks)."""
+"""Reached the optimum faster than Newton's method in all measurements (bench_lpsvm of experiments/benchmarks)."""
 
 MAX_ITER = {"highs": 1_000_000, "newton": 3_000, PUBLISHED: None}
 
 
 class LPSVMSelector(BaseSelector):
-    r"""Keep the features to which a linear-programming SVM gives weight; it chooses how many.
+    r"""Keep the features with non-zero weight in a linear-programming SVM; it chooses how many.
 
     Use it for very sparse selections. To get exactly r features wrap it in `AtSize`.
 
@@ -45,14 +45,14 @@ class LPSVMSelector(BaseSelector):
 
     With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
 
-    Deterministic. If columns are multiples of each other, only the longest can be kept; of equally long ones the first.
-    Otherwise the optimal weights need not be unique: HiGHS returns a vertex, with at most n non-zeros, and the same one
-    for the same X and y.
+    The result is deterministic. If columns are multiples of each other, only the longest can be kept, and of equally
+    long ones the first. Otherwise the optimal weights need not be unique. HiGHS returns a vertex with at most n
+    non-zeros, always the same one for the same X and y.
 
     Parameters
     ----------
     nu : float, default=1.0
-        Price of a unit of slack. More features are kept as it grows.
+        Price of a unit of slack. Larger values keep more features.
     solver : {"auto", "highs", "newton", "as_published"}, default="auto"
         "highs" is the simplex method on the linear program; "newton" the paper's Newton method for the exterior
         penalty of the dual, with Armijo's rule and a decreasing penalty parameter. "auto" is "highs", which was faster
@@ -97,8 +97,8 @@ class LPSVMSelector(BaseSelector):
     ConvergenceWarning
         If the relative duality gap is above `tol`, or the published iteration ended at its limit.
     UserWarning
-        If w = 0 is optimal; also for more than 20 different whole numbers with fewer than 5 rows each. For more than
-        50,000 rows, before it starts: the program has a variable per row.
+        If w = 0 is optimal; also for more than 20 different whole numbers with fewer than 5 rows each. Also for more
+        than 50,000 rows, before it starts, because the program has a variable per row.
 
     Examples
     --------

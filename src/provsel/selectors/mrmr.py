@@ -23,10 +23,10 @@ DENOMINATORS = ("mean", "max")
 
 
 class MRMRSelector(RankedSelector):
-    r"""Pick features that tell much about the target, and little that those picked before have told.
+    r"""Pick features with much information about the target that the features picked before do not carry.
 
-    Use it as the quick step beyond a filter if many columns repeat each other. It sees pairs of columns, but not joint
-    effects of two columns.
+    Use it as a fast step beyond a filter if many columns are redundant. It accounts for the redundancy of pairs, but
+    not for joint effects of two columns.
 
     The first feature has the largest relevance; each further one has the largest relevance divided by its mean
     redundancy with the features picked before ("quotient"), or minus it ("difference"). The defaults are those of the
@@ -43,12 +43,12 @@ class MRMRSelector(RankedSelector):
     redundancy : {"correlation", "mutual_information"}, default="correlation"
         Absolute value of Pearson's correlation, or mutual information, of two features.
     scheme : {"quotient", "difference"}, default="quotient"
-        The difference compares their sizes: use the same unit for both, mutual information.
+        The difference compares both sizes, so use mutual information, the same unit, for both.
     denominator : {"mean", "max"}, default="mean"
         Mean redundancy with the features picked before, or the largest with any of them.
     floor : float, default=1e-3
-        Least redundancy of two features, applied before the mean, as in mrmr-selection: otherwise features that happen
-        to have no correlation come first.
+        Least redundancy of two features, applied before the mean, as in mrmr-selection: otherwise features that are
+        uncorrelated by chance come first.
     n_bins : int, default=3
         For mutual information: bins of features that are not discrete, and of a numeric target.
     strategy : {"quantile", "width"}, default="quantile"
@@ -57,9 +57,9 @@ class MRMRSelector(RankedSelector):
         For mutual information: mask, or column numbers, of the features whose values are used as they are, or True for
         all.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
 
     Attributes
     ----------
@@ -76,8 +76,8 @@ class MRMRSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
-        or, with mutual information, sparse X of more than 125 million entries with its zeros.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, a parameter is out of range,
+        or, with mutual information, sparse X has more than 125 million entries, zeros included.
 
     Examples
     --------

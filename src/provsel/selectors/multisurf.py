@@ -15,13 +15,13 @@ FORMS = ("multisurf", "surf", "surf_star")
 
 
 class MultiSURFSelector(RankedSelector):
-    r"""Keep the features that differ between near rows of different classes, within a radius instead of a count.
+    r"""Keep the features that differ between near rows of different classes, where near means within a radius.
 
     Use it like `ReliefFSelector`, if features matter jointly, without choosing a number of neighbours.
 
-    Features differ by their distance in units of their range, codes by 0 or 1; the distance of two rows is the sum. Row
-    k is near row i if it is closer than the mean distance of i to the others minus half its standard deviation. With H
-    the near rows of the same class and M the others,
+    The difference of a feature is its distance in units of its range, or 0 or 1 for codes. The distance of two rows is
+    the sum. Row k is near row i if it is closer than the mean distance of i to the others minus half its standard
+    deviation. With H the near rows of the same class and M the others,
 
         score_j = mean over i of [ mean_{k in M} diff_j(i, k) - mean_{k in H} diff_j(i, k) ].
 
@@ -29,10 +29,10 @@ class MultiSURFSelector(RankedSelector):
     number of classes minus one. For numbers, two rows are of one class if their targets differ by less than the
     standard deviation of the target.
 
-    The order of the rows does not matter, and neither do shifts and factors of columns. Constant features are never
-    kept before others. No theorem bounds the loss.
+    The order of the rows does not matter, and neither do shifts and scales of columns. Constant features come last. No
+    theorem bounds the loss.
 
-    Time O(n^2 d). Memory O(n d) and blocks of some 300 MB: for more than 3,000 rows n x n is never formed.
+    Time O(n^2 d). Memory O(n d) and blocks of some 300 MB: for more than 3,000 rows no n x n matrix is formed.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class MultiSURFSelector(RankedSelector):
         "surf": the radius is the mean distance between rows, the same for all. "surf_star": the same, and the score of
         the farther rows is subtracted.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression.
+        Kind of the target; "auto" means regression for numbers that are not all integers.
     discrete_features : bool or array-like, default=False
         Columns of codes: all, none, a mask of shape (n_features,), or column numbers.
 
@@ -60,8 +60,8 @@ class MultiSURFSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, rows that are all equal, a
-        parameter out of range, or sparse X of more than 125 million entries, zeros included.
+        From `fit`, if labels are missing or have a single class, numbers or rows are all equal, a parameter is out of
+        range, or sparse X has more than 125 million entries, zeros included.
 
     Notes
     -----

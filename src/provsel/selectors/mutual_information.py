@@ -22,18 +22,18 @@ from provsel.selectors._columns import discrete_mask
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 NOISE = 1e-10
-"""Noise as a share of the mean absolute value, at least 1: it separates equal values of a number."""
+"""Noise relative to the mean absolute value, or to 1 if that is smaller, which separates equal values."""
 
 
 class MutualInformationSelector(RankedSelector):
-    r"""Keep the features of largest mutual information with the target: any dependence, one feature at a time.
+    r"""Keep the features with the largest mutual information with the target, for any form of dependence.
 
-    Use it as a filter if effects are neither linear nor monotone. It needs a few hundred rows to see weak effects, and
-    does not notice that two features carry the same information.
+    Use it as a filter if effects are neither linear nor monotone. It needs a few hundred rows to detect weak effects,
+    and does not detect that two features carry the same information.
 
     Numbers are compared by the distances to their nearest neighbours, as in scikit-learn's `mutual_info_classif` and
-    `mutual_info_regression`, for all columns at once. The scores are the same; for columns with equal values, given the
-    same seed. Discrete features are counted. Scores change with neither scale nor shift of a column.
+    `mutual_info_regression`, for all columns at once. The scores are the same, for columns with equal values if the
+    seed is the same. Discrete features are counted. Neither the scale nor the shift of a column changes its score.
 
     Time O(n log n) per column for classes, and O(n sqrt(n)) for numbers; memory a copy of X.
 
@@ -45,9 +45,9 @@ class MutualInformationSelector(RankedSelector):
     discrete_features : {"auto"}, bool, or array of bool or of int, default="auto"
         Mask, or column numbers, of the features whose values are counted. "auto": all of sparse X, none of dense X.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
     random_state : int, RandomState instance, Generator or None, default=None
         Seed of the noise, 1e-10 of the values, that separates equal ones. An int gives the noise of scikit-learn.
 
@@ -66,14 +66,14 @@ class MutualInformationSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, a parameter out of range,
-        or sparse X with features that are not discrete.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, a parameter is out of range, or
+        sparse X has features that are not discrete.
 
     Notes
     -----
-    scikit-learn squares distances, and takes them from inner products in classes of `2 n_neighbors` rows or fewer. So
-    it can count a neighbour exactly at the radius, which none of the papers does, and differ by one count in one row.
-    Constant columns have a score of 0 here, and the score of the noise there.
+    scikit-learn squares distances, and takes them from inner products in classes of `2 n_neighbors` rows or fewer. It
+    can therefore count a neighbour exactly at the radius, which none of the papers does, so that its count in one row
+    may differ by one. Constant columns have a score of 0 here, and the score of the noise there.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The supervised form of any selector: fit it on the support vectors only."""
+"""Supervised form of any selector, which is fitted only on the support vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from provsel.training_view import TrainingView
 class OnSupportVectors(BaseSelector):
     """Fit a selector on the support vectors of an SVM that was trained on all features.
 
-    Use it to bring labels into a selector that takes none, and to select from far fewer rows.
+    Use it to make an unsupervised selector use labels, and to select from far fewer rows.
 
     This is the paper's supervised setting: the labels enter through the choice of the rows. The final SVM should then
     be trained on the same rows, `support_rows_`.
@@ -33,7 +33,7 @@ class OnSupportVectors(BaseSelector):
     selector : selector
         A provsel selector, or any scikit-learn feature selector with `fit(X, y)` and `get_support`.
     svm : classifier, default=None
-        With `support_` or `decision_function`; None is `LibsvmSVM(C=1.0)`.
+        A classifier with `support_` or `decision_function`; None is `LibsvmSVM(C=1.0)`.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class OnSupportVectors(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are not classes, if `svm` is a classifier; also the errors of `selector` and `svm`.
+        From `fit`, if labels are not classes although `svm` is a classifier; also the errors of `selector` and `svm`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Features kept from a stream by their online leverage scores."""
+"""Selection of features from a stream by online leverage scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "OnlineLeverageSelector"
 
 
 class OnlineLeverageSelector(BaseSelector):
-    r"""Keep or drop each column of a stream by its leverage against the columns kept so far (OFS).
+    r"""Keep or drop each column of a stream by its leverage relative to the columns kept so far (OFS).
 
     Use it if columns come as a stream or from a file that does not fit in memory, before a clustering or a linear
     model. `transform` keeps the names of the kept columns, but multiplies them by `weights_`; with `rescale=False` they
@@ -42,12 +42,13 @@ class OnlineLeverageSelector(BaseSelector):
     ----------
     n_features_to_select : int or float, default=None
         None takes the theorem's c, which does not limit the number. With a number r, c is searched so that r features
-        are kept, or the nearest possible number: the number kept is not a monotone function of c and may step over r.
+        are kept, or the nearest possible number, because the number kept is not a monotone function of c and may skip
+        r.
     epsilon : float, default=0.5
         Between 0 and 1.
     outside_span : {"one", "project", "ridge"}, default="one"
         A column outside span(W) scores 1, as the proof of Theorem 1 needs, or only its projection, as Algorithm 1 is
-        printed: then Theorem 1 does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, which values columns
+        printed; Theorem 1 then does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, which values columns
         outside only by their length: Algorithm 1 in the form of Cohen, Musco and Pachocki.
     ridge : float, default=None
         In units of X squared; with outside_span="ridge", and only then. Let ridge = delta / epsilon, with the theorem's
@@ -71,19 +72,19 @@ class OnlineLeverageSelector(BaseSelector):
     weights_ : ndarray of shape (n_selected,)
         1 / sqrt(p) of each.
     scores_ : ndarray of shape (n_seen_,)
-        l of each column seen, in order of arrival.
+        l of each processed column, in order of arrival.
     seen_indices_ : ndarray of shape (n_seen_,), int64
         The features to which these scores belong.
     n_seen_ : int
     sampling_rate_ : float
         The c used.
     spectral_bound_ : float
-        epsilon, and `eigenvalue_range_` (1 - epsilon, 1 + epsilon): the promise of Theorem 1, only at its own c and
-        without a ridge. The paper claims it for "project" too, so it is set there, although it does not hold in
+        epsilon, and `eigenvalue_range_` is (1 - epsilon, 1 + epsilon): the guarantee of Theorem 1, only at its own c
+        and without a ridge. The paper claims it for "project" too, so it is set there, although it does not hold in
         general.
     ridge_range_ : tuple of float
-        (1 - epsilon, 1 + epsilon): the promise, only with a ridge and at the theorem's c, for the eigenvalues of W
-        W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
+        (1 - epsilon, 1 + epsilon): the guaranteed range, only with a ridge and at the theorem's c, of the eigenvalues
+        of W W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
     n_features_in_ : int
         On a stream: one more than the largest feature number seen.
 
@@ -109,7 +110,7 @@ class OnlineLeverageSelector(BaseSelector):
     >>> selector.n_seen_, bool(selector.indices_.size < 2000)
     (2000, True)
 
-    With a ridge, all columns count only down to it:
+    With a ridge, directions below it hardly count:
 
     >>> X = np.random.default_rng(0).standard_normal((2, 5000))
     >>> selector = OnlineLeverageSelector(outside_span="ridge", ridge=100.0, random_state=0).fit(X)
@@ -158,7 +159,7 @@ class OnlineLeverageSelector(BaseSelector):
         if self.n_features_to_select is None or self.sampling_rate is not None:
             done: Pass = one_pass(_by_columns(view.X), rule, key)
         else:
-            # the same for every r and seed, and a third of a search's time with many rows
+            # the same for every r and seed, and with many rows a third of the time of a search
             X = view.shared("compressed rows", lambda: compressed_rows(_by_columns(view.X)))
             done = calibrated_pass(X, r, rule, key)
         if done.positions.size == 0:
@@ -199,7 +200,7 @@ class OnlineLeverageSelector(BaseSelector):
         return {"spectral_bound": epsilon, "eigenvalue_range": (1 - epsilon, 1 + epsilon)}
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise with a ridge for ||X - C C^+ X|| relative to the best of `rank`, after `fit`."""
+        """Return the guarantee with a ridge for ||X - C C^+ X|| relative to the best of `rank`, after `fit`."""
         if not hasattr(self, "ridge_range_") or self.ridge is None:
             return SubsetPromise(rank)
         left = self.ridge * float(self.epsilon) / (1 - float(self.epsilon))
@@ -224,7 +225,7 @@ class OnlineLeverageSelector(BaseSelector):
         block : array-like or sparse of shape (n_samples, b)
             Columns, in order of arrival.
         feature_indices : array-like of int, shape (b,), default=None
-            The features that they are; None counts on from `n_seen_`.
+            Feature numbers of the columns; None continues from `n_seen_`.
 
         Returns
         -------
@@ -233,7 +234,7 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            Without a fixed c; for NaN or infinity, columns of another length, or features that are negative or
+            If c is not fixed, values are NaN or infinite, columns have another length, or features are negative or
             repeated.
         """
         if self.n_features_to_select is not None and self.sampling_rate is None:
@@ -255,7 +256,7 @@ class OnlineLeverageSelector(BaseSelector):
             )
         indices = checked_indices(feature_indices, block.shape[1], stream)
         check_finite(block, indices)
-        if not hasattr(self, "_stream"):  # drawn last: a refused block does not advance a shared generator
+        if not hasattr(self, "_stream"):  # drawn last, so that a refused block does not advance a shared generator
             stream.sampler.key = _draw_key(as_generator(self.random_state))
         stream.advance(block, indices)
         return self._publish(stream)
@@ -289,8 +290,9 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            For missing or unknown entries, wrong types or shapes, a state of other parameters, and values that cannot
-            come from one stream: the stored draws are repeated from key and scores. Nothing is changed in that case.
+            If entries are missing or unknown or have wrong types or shapes, the parameters differ, or the values cannot
+            come from one stream, which is checked by repeating the draws from key and scores. Nothing is changed in
+            that case.
         """
         return self._publish(stream_from(state, self._rule))
 

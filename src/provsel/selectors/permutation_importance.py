@@ -16,19 +16,19 @@ SCORINGS = ("score", "log_likelihood")
 
 
 class PermutationImportanceSelector(RankedSelector):
-    r"""Keep the features whose permutation costs a random forest most on rows on which it was not trained.
+    r"""Keep the features whose permutation lowers the score of a random forest most on held-out rows.
 
-    Use it for relations of any form, if the final model is a forest. It has no theorem: copies of a
-    feature share its importance, and noise has an importance around zero, not at zero.
+    Use it for relations of any form, if the final model is a forest. It has no theorem. Copies of a feature share its
+    importance, and the importance of noise is around zero, not exactly zero.
 
     A forest is trained on a part of the rows. On the held-out rows each feature is permuted `n_repeats` times, and its
     importance is the mean loss of score: exactly that of scikit-learn's `permutation_importance` for this forest and
-    these permutations. A tree is evaluated again for a row only if its path tests the feature, so the cost does not
-    grow with the number of features that no tree uses.
+    these permutations. A tree is re-evaluated for a row only if its path tests the feature, so the cost does not grow
+    with the number of features that no tree uses.
 
-    The forest sees the ranks of the values within their columns, so increasing transformations of a column change
-    nothing. Equal importances, as for features that no path tests, are ordered by the decrease of impurity, then by
-    index; constant columns come last.
+    The forest is trained on ranks within columns, so increasing transformations of a column have no effect. Equal
+    importances, as for features that no path tests, are ordered by the decrease of impurity, then by index; constant
+    columns come last.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class PermutationImportanceSelector(RankedSelector):
         "score": accuracy, or R^2 for numbers. "log_likelihood": its mean, for classes only; it distinguishes features
         whose permutation changes no decision, which is common with few rows.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -64,7 +64,7 @@ class PermutationImportanceSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, there are fewer than two rows on either side, the target does not suit the
+        From `fit`, if no column varies, there are fewer than two rows on either side, the target does not suit the
         task, or a parameter is out of range.
 
     Examples
@@ -78,7 +78,7 @@ class PermutationImportanceSelector(RankedSelector):
 
     References
     ----------
-    Breiman (2001), Random forests, Machine Learning 45, section 10, with held-out rows in place of those out of bag.
+    Breiman (2001), Random forests, Machine Learning 45, section 10, with held-out rows instead of out-of-bag rows.
     """
 
     algorithm_version = 1
@@ -143,7 +143,7 @@ class PermutationImportanceSelector(RankedSelector):
         for group in range(int(groups.max()) + 1):
             members = rng.permutation(np.flatnonzero(groups == group))
             share = round(float(self.test_size) * members.size)
-            # the forest knows every class, as one row of each trains it
+            # one training row of each class, so that the forest knows every class
             held_out.extend(members[: min(max(share, 1), members.size - 1)].tolist())
         train = np.setdiff1d(np.arange(rows.y.size), held_out)
         if len(held_out) < 2:
@@ -162,7 +162,7 @@ def _r2(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.fl
 
 def _accuracy(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the accuracy of decisions by the sums of class shares, shape (m, n, n_classes)."""
-    decided = np.argmax(np.round(sums, 9), axis=2)  # for equal shares the first class, however sums were rounded
+    decided = np.argmax(np.round(sums, 9), axis=2)  # ties go to the first class, regardless of rounding
     return np.asarray((decided == labels).mean(axis=1))
 
 

@@ -16,7 +16,7 @@ from provsel.training_view import TrainingView
 
 
 class RandomlyPivotedQRSelector(BaseSelector):
-    r"""Draw each column with probability proportional to its squared residual outside those drawn before.
+    r"""Draw each column with probability proportional to its squared residual on the columns drawn before.
 
     Use it for large X, dense or sparse, and any r: no SVD, O(r nnz + (n + d) r^2). The expectation of ||X - C C^+
     X||_F^2 is at most (1 + eps) ||X - X_k||_F^2 for r >= `budget(k, eps, tail_share=...)`. Columns are proposed in
@@ -26,9 +26,9 @@ class RandomlyPivotedQRSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r. Once the drawn columns leave only rounding, the columns of largest norm follow.
+        Number of features r. Once the drawn columns leave only rounding errors, the columns of largest norm follow.
     block_size : int, default=32
-        Columns proposed together. Another block size draws another sample, from the same distribution.
+        Number of columns proposed together. Another block size draws another sample from the same distribution.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -97,7 +97,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
         return completed(view, chosen, r)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best of `rank`, at most rank_, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best of `rank`, at most rank_, after `fit`."""
         k = min(rank, self.rank_)
         bound = random_pivots_expectation(spectrum, self.rank_, k)
         return SubsetPromise(k, frobenius=bound, expectation=True, source="recursion of the spectrum, 2^k (provsel)")

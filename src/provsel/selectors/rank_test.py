@@ -14,10 +14,10 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 
 
 class RankTestSelector(RankedSelector):
-    r"""Keep the features whose ranks differ most between the classes, or follow the target: monotone effects.
+    r"""Keep the features whose ranks differ most between classes, or follow a numeric target (monotone effects).
 
-    Use it in place of the F test if columns have outliers, heavy tails or unknown scales. No strictly increasing
-    transformation of a column changes its score.
+    Use it instead of the F test if columns have outliers, heavy tails or unknown scales. Strictly increasing
+    transformations of a column do not change its score.
 
     For classes the score is H of the Kruskal-Wallis test, corrected for equal values, as in `scipy.stats.kruskal`. With
     two classes it orders the features like the Mann-Whitney-Wilcoxon test. For numbers it is the absolute value of
@@ -29,9 +29,9 @@ class RankTestSelector(RankedSelector):
     ----------
     n_features_to_select : int or float
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class RankTestSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, or an unknown task.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, or the task is unknown.
 
     Examples
     --------

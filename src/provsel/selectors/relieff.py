@@ -1,4 +1,4 @@
-"""ReliefF, and RReliefF for numbers: features that differ between near rows of different targets."""
+"""ReliefF, and RReliefF for numeric targets: features that differ between near rows with different targets."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from provsel.selectors._relief import ranking_of
 
 
 class ReliefFSelector(RankedSelector):
-    r"""Keep the features that differ between near rows of different classes, and not between those of one class.
+    r"""Keep the features that differ between near rows of different classes, but not within a class.
 
-    Use it if features matter jointly: a feature that says nothing alone, as in an exclusive or, counts here.
+    Use it if features matter jointly: it finds features that are uninformative alone, as in an exclusive or.
 
-    Features differ by their distance in units of their range, codes by 0 or 1. For each row i, H are its `n_neighbors`
-    nearest rows of the same class, and M_c those of another class c, by the sum of all differences. With P the shares
-    of the classes,
+    The difference of a feature is its distance in units of its range, or 0 or 1 for codes. For each row i, H are its
+    `n_neighbors` nearest rows of the same class, and M_c those of another class c, by the sum of all differences. With
+    P the shares of the classes,
 
         score_j = mean_i [ sum_c P(c) / (1 - P(c_i)) mean_{k in M_c} diff_j(i, k) - mean_{k in H} diff_j(i, k) ].
 
-    For numbers this is RReliefF: the probability that a feature differs if the target does, minus the probability if it
-    does not, over the `n_neighbors` nearest rows, which count equally.
+    For numeric targets this is RReliefF: the probability that a feature differs if the target does, minus the
+    probability if it does not, over the `n_neighbors` nearest rows, which have equal weights.
 
-    Rows that share the last place among the nearest share its weight, so the order of the rows does not matter.
-    Neither do shifts and factors of columns. Constant features are never kept before others. No theorem bounds the
-    loss.
+    Rows that tie for the last place among the nearest share its weight, so the order of the rows does not matter.
+    Neither do shifts and scales of columns. Constant features come last. No theorem bounds the loss.
 
-    Time O(n^2 d). Memory O(n d) and blocks of some 200 MB: for more than 3,000 rows n x n is never formed. From 1,000
-    rows and 128 numbers on, distances in single precision decide which are computed exactly: the scores are the same.
+    Time O(n^2 d). Memory O(n d) and blocks of some 200 MB: for more than 3,000 rows no n x n matrix is formed. From
+    1,000 rows and 128 numeric features on, distances in single precision decide which distances are computed exactly,
+    with the same scores.
 
     Parameters
     ----------
     n_features_to_select : int or float
     n_neighbors : int, default=10
-        Per class; fewer if a class has fewer. The default is the authors'; skrebate's is 100.
+        Number of neighbours per class, or fewer if a class has fewer rows. The default is that of the authors;
+        skrebate's is 100.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression.
+        Kind of the target; "auto" means regression for numbers that are not all integers.
     discrete_features : bool or array-like, default=False
         Columns of codes: all, none, a mask of shape (n_features,), or column numbers.
 
@@ -58,14 +59,14 @@ class ReliefFSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, rows that are all equal, a
-        parameter out of range, or sparse X of more than 125 million entries, zeros included.
+        From `fit`, if labels are missing or have a single class, numbers or rows are all equal, a parameter is out of
+        range, or sparse X has more than 125 million entries, zeros included.
 
     Notes
     -----
-    Scores agree with skrebate's for two classes or classes of equal size, without ties. For other classes it leaves out
-    P; for mixed columns it counts codes d / d_codes times in distances, and 1 for numbers that differ by more than
-    their standard deviation. For numbers it uses classes of near targets instead of RReliefF.
+    Scores agree with skrebate's for two classes or classes of equal size, without ties. Otherwise skrebate omits P. For
+    mixed columns it counts codes d / d_codes times in distances, and 1 for numbers that differ by more than their
+    standard deviation. For numeric targets it uses classes of near targets instead of RReliefF.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Selection by ridge leverage scores, the largest or at random."""
+"""Selection of the largest ridge leverage scores, or at random by these scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STRATEGIES = ("top", "sample")
 
 
 class RidgeLeverageSelector(BaseSelector):
-    r"""Keep the features of the largest ridge leverage scores, or draw with probability proportional to them.
+    r"""Keep the features with the largest ridge leverage scores, or draw with probability proportional to them.
 
     Use it if n > d or X has noise of full rank, so that leverage scores hardly differ. `transform` multiplies drawn
     columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
@@ -29,20 +29,20 @@ class RidgeLeverageSelector(BaseSelector):
 
     with s, V the singular values and right singular vectors of X; for n > d it is the diagonal of
     G (G + ridge I)^-1, G = X^T X. Unlike leverage scores, which are all 1 if X has full column rank, they differ
-    between features for every n and d. Computed from a Cholesky factor of X X^T + ridge I, or of G + ridge I; if
-    rounding might decide between features, as for a tiny ridge, from s and V.
+    between features for every n and d. They are computed from a Cholesky factor of X X^T + ridge I, or of G + ridge I.
+    If rounding might decide between features, as for a tiny ridge, they are computed from s and V.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        r; the number of draws for "sample", where repeated draws merge, so that at most r features are kept.
+        r. For "sample" it is the number of draws; repeated draws are merged, so that at most r features are kept.
     ridge : float, default=None
         In the units of X squared. None is the mean of the squared singular values, ||X||_F^2 / min(n, d): it follows
         the units of X, and bounds the effective dimension, the sum of the scores, by min(n, d) / 2. It does not depend
         on r, so the features of "top" for small r are among those for large r. Wang, Shen, Li do not state their value.
     strategy : {"top", "sample"}, default="top"
         "top" keeps the r largest scores with unit weights. "sample" draws r times with replacement by
-        p_i = l_i / sum(l) and scales by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
+        p_i = l_i / sum(l) and scales by 1 / sqrt(r p_i). Repeated draws are merged, and their squared scales are added.
     random_state : int, Generator, RandomState or None, default=None
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`.

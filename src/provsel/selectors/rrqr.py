@@ -15,13 +15,14 @@ from provsel.training_view import TrainingView
 COMPLETIONS = ("lapack", "norm")
 
 SHARED_STEP = 64
-"""Pivots of one shared part of a view: each selector is charged for the parts that it used."""
+"""Number of pivots per shared part of a view, because each selector is charged for the parts that it used."""
 
 
 class RRQRSelector(BaseSelector):
     """Select the first r pivots of QR with column pivoting: greedily the column of largest residual.
 
-    Use it as the fast deterministic baseline without labels: columns that are as independent as pivoting can make them.
+    Use it as a fast deterministic baseline without labels, for columns that are as independent as pivoting can make
+    them.
 
     Deterministic, unsupervised and unweighted. Sparse X stays sparse.
 
@@ -32,7 +33,7 @@ class RRQRSelector(BaseSelector):
     completion : {"lapack", "norm"}, default="lapack"
         Order of the features beyond the rank. "lapack": the columns in the order in which LAPACK's dgeqp3 leaves them,
         as shown by MATLAB's `qr` and `scipy.linalg.qr(pivoting=True)`: each pivot swaps places with the column at its
-        step, and the others stay. So these are mostly the first columns of X. "norm": by decreasing norm.
+        step, and the others stay. These are therefore mostly the first columns of X. "norm": by decreasing norm.
 
     Attributes
     ----------

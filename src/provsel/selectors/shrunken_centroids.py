@@ -1,4 +1,4 @@
-"""The threshold at which the nearest shrunken centroids drop a feature."""
+"""Thresholds at which nearest shrunken centroids drop features."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ShrunkenCentroidsSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing, of one class, or real numbers.
+        From `fit`, if labels are missing, have a single class, or are real numbers.
 
     Examples
     --------

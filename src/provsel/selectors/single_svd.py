@@ -1,4 +1,4 @@
-"""Deterministic selection with the best possible bound when as many columns are kept as the rank."""
+"""Deterministic selection with the best possible bound if the number of columns equals the rank."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FORMS = ("residual", "basis_only")
 class SingleSVDSelector(BaseSelector):
     r"""Select r columns C with ||X - C C^+ X||_F^2 <= (r + 1) ||X - X_r||_F^2, always.
 
-    Use it as the first choice for approximating X by its own columns: deterministic, unsupervised, one SVD, and no
-    method has a better constant. X_r is the best approximation of rank r. Sparse X is used in products only. With V,
-    shape (d, r), the leading right singular vectors, columns are chosen one by one by the least ||f_j||^2 / ||q_j||^2:
-    f_j is the part of column j of X - X_r that the oblique projection so far leaves; q_j is the part of row j of V that
-    the chosen rows leave.
+    Use it as the first choice for approximating X by its own columns. It is deterministic and unsupervised, needs one
+    SVD, and no method has a better constant. X_r is the best approximation of rank r. Sparse X is used only in
+    products. Let V, shape (d, r), be the leading right singular vectors. Each step chooses the column with the least
+    ||f_j||^2 / ||q_j||^2. Here f_j is the part of column j of X - X_r that the oblique projection leaves so far, and
+    q_j is the part of row j of V that the chosen rows leave.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class SingleSVDSelector(BaseSelector):
         return completed(view, single_svd_columns(basis.V, tail), r, rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         if self.form == "residual":
             return SubsetPromise(k, frobenius=k + 1.0, oblique=k + 1.0, source="Osinsky (2023)")

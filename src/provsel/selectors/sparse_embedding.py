@@ -1,4 +1,4 @@
-"""Sparse embedding: every feature is added to one random column with a random sign. A transformer, not a selector."""
+"""Sparse embedding, a transformer that adds every feature to one random column with a random sign."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Documen
 
         X_new[:, h(j)] += sigma(j) X[:, j],
 
-    in time O(nnz). Squared lengths are kept in expectation, with variance at most 2 ||x||^4 / m. The result mixes
-    features: nothing is selected. In experiments it can replace a selector.
+    in time O(nnz). Squared lengths are preserved in expectation, with variance at most 2 ||x||^4 / m. The result mixes
+    features, so nothing is selected. In experiments it can replace a selector.
 
     Parameters
     ----------
     n_components : int
         m; may exceed the number of features.
     signed : bool, default=True
-        With random signs. Without signs, sigma(j) = 1: columns are sums of features, and lengths are not kept in
-        expectation.
+        Whether signs are random. Without signs, sigma(j) = 1: columns are sums of features, and lengths are not
+        preserved in expectation.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

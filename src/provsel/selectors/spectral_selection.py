@@ -17,7 +17,7 @@ ZERO_ROW = 1e-28
 class SpectralSelectionSelector(BaseSelector):
     r"""Select exactly r unweighted columns that keep the k leading singular vectors independent, r >= k.
 
-    Use it for more columns than the rank of the approximation: with V_S the selected rows of V, shape (d, k),
+    Use it to select more columns than the rank of the approximation. With V_S the selected rows of V, shape (d, k),
     sigma_min(V_S)^2 is at least (k / d) ((r - a) / (a - 1))^2, a = sqrt((r - 1) k + 1). The error, Frobenius and
     spectral, is at most the error of X_k divided by this: about 4 k d at r = k, and 5.8 d / k at r = 2 k. For r = k
     `SingleSVDSelector` is cheaper and has a better bound.
@@ -40,9 +40,9 @@ class SpectralSelectionSelector(BaseSelector):
     rank_tolerance_ : float
         Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
     sigma_min_bound_ : float
-        The promise for sigma_min(V_S).
+        The guaranteed lower bound on sigma_min(V_S).
     n_completed_ : int
-        Number of features added for their norm, as all other rows of V were chosen or zero.
+        Number of features added by norm, because all other rows of V were chosen or zero.
     n_features_in_ : int
 
     Raises
@@ -72,7 +72,7 @@ class SpectralSelectionSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         basis = leading_basis(self, view, checked_target(self, r, most=r, default=r))
-        # zero rows of V gain nothing, and there may be fewer than r non-zero rows
+        # rows of V that are zero have no gain, and fewer than r rows may be non-zero
         open_rows = np.flatnonzero(np.einsum("ij,ij->i", basis.V, basis.V) > ZERO_ROW)
         m = min(r, open_rows.size)
         chosen = open_rows[spectral_columns(basis.V[open_rows], m)]
@@ -80,7 +80,7 @@ class SpectralSelectionSelector(BaseSelector):
         return completed(view, chosen, r, rank=basis.rank, rank_tolerance=basis.tolerance, sigma_min_bound=bound)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = self.sigma_min_bound_**-2
         return SubsetPromise(
             self.rank_, frobenius=bound, spectral=bound, basis=bound, source="Kozyrev and Osinsky (2025)"

@@ -20,7 +20,7 @@ from provsel.training_view import TrainingView
 
 
 class StabilitySelector(RankedSelector):
-    r"""Keep the features that are among the first q on most halves of the rows; it chooses how many.
+    r"""Keep the features that rank among the first q on most halves of the rows; it chooses how many.
 
     Use it if avoiding false features matters more than finding all true ones. Its bound on false features comes with
     `provsel.certificates.FalseSelections`, and holds only for its own number of features.
@@ -33,11 +33,12 @@ class StabilitySelector(RankedSelector):
 
     so that the kept features include, in expectation, at most q^2 / ((2 tau - 1) d) <= `expected_false` features that a
     half keeps with a probability of at most q / d, as by chance. This needs only independent rows of one distribution.
-    That these include all false features is an assumption: it holds if they are exchangeable, and the base selector is
-    no worse than a guess.
+    It is an assumption that these include all false features. It holds if false features are exchangeable, and the base
+    selector is no worse than guessing.
 
     The base selector is least angle regression, on columns of mean 0 and variance 1 in the half; with more than two
-    classes, each against the rest, it takes the first q of all paths. All halves advance together.
+    classes, one path per class against the rest, of which it takes the first q features. All halves are computed
+    together.
 
     Parameters
     ----------
@@ -47,16 +48,16 @@ class StabilitySelector(RankedSelector):
     threshold : float, default=0.9
         tau, above 1/2 and at most 1.
     expected_false : float, default=1.0
-        Bound on the expected number of false features. With few columns `false_bound_` can be larger, as q is at least
-        1.
+        Bound on the expected number of false features. With few columns `false_bound_` can be larger, because q is at
+        least 1.
     n_pairs : int, default=50
         Pairs of halves. With an odd number of rows, each pair leaves one out.
     selector : selector, default=None
         Base selector of provsel with `n_features_to_select`, which is set to q; None is least angle regression.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -72,7 +73,7 @@ class StabilitySelector(RankedSelector):
     n_per_half_ : int
         q.
     n_stable_ : int
-        How many features reach the threshold, even if another number is kept.
+        Number of features that reach the threshold, even if another number is kept.
     false_bound_ : float
         q^2 / ((2 tau - 1) d).
     n_features_in_ : int
@@ -80,13 +81,13 @@ class StabilitySelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`: if no column varies, there are fewer than four rows, the selector has no `n_features_to_select`, the
+        From `fit`, if no column varies, there are fewer than four rows, the selector has no `n_features_to_select`, the
         target does not suit the task, or a parameter is out of range.
 
     Warns
     -----
     UserWarning
-        If no feature reaches the threshold: the best one is kept, for which nothing is promised.
+        If no feature reaches the threshold. The best one is then kept, without a guarantee.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class StabilitySelector(RankedSelector):
 
     @property
     def takes_sparse(self) -> bool:  # type: ignore[override]
-        """Whether X may stay sparse: another selector decides this itself."""
+        """Whether X may stay sparse; a given base selector decides this itself."""
         return self.selector is not None
 
     def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:

@@ -21,15 +21,15 @@ class StrongRRQRSelector(BaseSelector):
     r"""Exchange the pivots of QR until no exchange enlarges their volume by more than a factor f.
 
     Use it for a choice without an SVD that is bounded in both norms: ||X - C C^+ X||^2 <= (1 + f^2 r (d - r))
-    ||X - X_r||^2, Frobenius and spectral. The pivots alone (`RRQRSelector`) can be off by 4^r. Deterministic; pivots
-    seldom need an exchange.
+    ||X - X_r||^2, Frobenius and spectral. The pivots alone (`RRQRSelector`) can be off by 4^r. The result is
+    deterministic. Exchanges are rarely needed.
 
     Parameters
     ----------
     n_features_to_select : int or float
         Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
     f : float, default=2.0
-        At least 1; 1 asks for a local maximum of the volume.
+        At least 1; with 1 the volume is a local maximum.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class StrongRRQRSelector(BaseSelector):
         )
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
-        """Return the promise for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
+        """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         k, d = self.rank_, self.n_features_in_
         bound = 1.0 + float(self.f) ** 2 * k * (d - k)
         return SubsetPromise(k, frobenius=bound, spectral=bound, source="Gu and Eisenstat (1996)")

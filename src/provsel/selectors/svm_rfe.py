@@ -32,8 +32,8 @@ GRAM_ROWS = 2_000
 """Up to this many rows "auto" is LIBSVM on the n x n Gram matrix (32 MB)."""
 
 PRIMAL_ROWS, PRIMAL_RATIO = 50_000, 100
-"""Beyond this many rows, and this many times the features, "auto" is LIBLINEAR in the primal: at 100,000 x 100 the dual
-solver takes minutes, as it sweeps over the rows again and again, and Newton's method in the primal takes a second.
+"""Beyond this many rows, and this many times the features, "auto" is LIBLINEAR in the primal. At 100,000 x 100 the dual
+solver takes minutes, because it sweeps over the rows repeatedly. Newton's method in the primal takes a second.
 """
 
 DENSE_ENTRIES = 10_000_000
@@ -43,14 +43,14 @@ than conjugate gradients, which do not end if columns have very different scales
 
 MILD = 1e8
 """Largest condition number of X X^T + alpha I with which it is solved, to some eight digits. It is larger for wide rows
-with a column of another scale: then singular values, which are ten times slower, preserve what is small beside it.
+with a column of another scale. Singular values, which are ten times slower, then preserve small parts.
 """
 
 NEAR = 1e-6
 """Largest partial derivative that conjugate gradients may leave without a warning, relative to the largest at w = 0."""
 
 SHARED_ROUNDS = 128
-"""Each fit walks a path of more rounds for itself: keeping all its rounds would take d numbers per round."""
+"""Each fit computes a path with more rounds itself, because sharing it would store d numbers per round."""
 
 
 class SVMRFESelector(BaseSelector):
@@ -63,7 +63,7 @@ class SVMRFESelector(BaseSelector):
     importance of a feature is the sum of w^2 over the binary problems, as in scikit-learn's `RFE` (one against one with
     LIBSVM, one against the rest with LIBLINEAR).
 
-    Fits on one view with different r share all rounds but their last.
+    Fits on one view with different r share all rounds except the last.
 
     Parameters
     ----------
@@ -76,17 +76,17 @@ class SVMRFESelector(BaseSelector):
         Weight of the sum of losses. For numbers, the weight of the squared residuals: scikit-learn's `Ridge(alpha=1 /
         (2 C))`, with an intercept that is not penalised.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
-        `type_of_target` does, and strings and whole numbers as classes; whole numbers with very many different values
-        raise an error.
+        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
+        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
+        distinct values.
     solver : {"auto", "libsvm", "liblinear", "liblinear_primal", "ridge"}, default="auto"
         "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
         takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved
-        in the dual; "liblinear_primal" is the same in the primal, for n >> d. Hinge and squared hinge are two models
-        and select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n > 100
-        d, else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds. For numbers, and
-        only for them, it is "ridge": a factorisation, or conjugate gradients for sparse X of more than ten million
-        entries, zeros included.
+        in the dual; "liblinear_primal" is the same in the primal, for n >> d. Hinge and squared hinge are different
+        models and select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n
+        > 100 d, and otherwise "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds.
+        For numbers, and only for them, it is "ridge": a factorisation, or conjugate gradients for sparse X of more than
+        ten million entries, zeros included.
     tol : float, default=None
         Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal,
         1e-10 for the conjugate gradients.
@@ -111,8 +111,8 @@ class SVMRFESelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: for labels that are missing or of one class, numbers that are all equal, step, C, task, solver, tol
-        or max_iter out of range, a solver for the other task, or a model with w = 0.
+        From `fit`, if labels are missing or have a single class, numbers are all equal, step, C, task, solver, tol or
+        max_iter is out of range, the solver is for the other task, or a model has w = 0.
 
     Warns
     -----
@@ -173,7 +173,7 @@ class SVMRFESelector(BaseSelector):
         for k, left in enumerate([*sizes[1:], r]):
             compute = partial(trainer.train, last, kept)
             name = f"rfe C={C!r} step={step!r} {solver} tol={tol!r} max_iter={max_iter} round {k}"
-            # the training set of a round does not depend on r, only the cut does
+            # the training set of a round does not depend on r, but the cut does
             trained = view.shared(name, compute) if len(sizes) <= SHARED_ROUNDS else compute()
             if last is not None:
                 last.columns = None

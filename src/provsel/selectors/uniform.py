@@ -11,7 +11,7 @@ from provsel.training_view import TrainingView
 
 
 class UniformSelector(BaseSelector):
-    """Draw features uniformly without replacement; unit weights.
+    """Draw features uniformly without replacement, with unit weights.
 
     Use it as the baseline of a comparison: it learns nothing from X.
 

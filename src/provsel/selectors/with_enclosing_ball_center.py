@@ -1,4 +1,4 @@
-"""Any selector on the rows and the centre of their minimum enclosing ball."""
+"""Selection from the rows and the centre of their minimum enclosing ball, with any selector."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WithEnclosingBallCenter(BaseSelector):
     Parameters
     ----------
     selector : selector
-        A provsel selector that does not need labels: the centre has none.
+        A provsel selector that does not need labels, because the centre has none.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Columns and rows of arrays and files, chunk by chunk: for data larger than memory."""
+"""Columns and rows of arrays and files in chunks, for data larger than memory."""
 
 from provsel.streams.columns import column_blocks
 from provsel.streams.rows import row_chunks

@@ -21,9 +21,9 @@ def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Ite
     Raises
     ------
     ValueError
-        For anything else, with the number of the chunk: widths that differ from each other or from `n_features`; NaN or
-        infinite values, with the rows; values or labels of another type than before; labels that only some chunks have,
-        of another number, None or NaN; no rows at all.
+        If chunks are not such pairs, widths differ from each other or from `n_features`, values are NaN or infinite,
+        types of values or labels change, labels are missing or have a wrong number, or there are no rows. The message
+        names the chunk, and the rows of invalid values.
     """
     try:
         chunks = iter(chunks)

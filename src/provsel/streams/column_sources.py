@@ -53,7 +53,7 @@ class NpyColumns(ColumnSource):
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return a copy of the columns."""
-        # mapped anew for each block: otherwise the pages read would stay in the memory of the process
+        # remapped for each block, because pages would otherwise stay in the memory of the process
         return np.array(mapped_npy(NAME, self._path)[:, start:stop], dtype=self._type)
 
 

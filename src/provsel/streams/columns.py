@@ -31,12 +31,12 @@ _FILES: dict[str, Callable[[Path], ColumnSource]] = {
 
 
 class ColumnBlocks:
-    """Blocks of columns, in order; every iteration reads them anew. Made by `column_blocks`.
+    """Blocks of columns, in order, which every iteration rereads. Made by `column_blocks`.
 
     Attributes
     ----------
     n_samples, n_features : int
-        n and d of the whole source, wherever the stream starts.
+        n and d of the whole source, regardless of `start`.
     """
 
     def __init__(self, source: ColumnSource, block_size: int, start: int) -> None:
@@ -72,7 +72,7 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
     source : ndarray, sparse matrix, str or Path
         Of shape (n, d):
 
-        - an array or a `numpy.memmap`. Blocks are views of it where the type is kept;
+        - an array or a `numpy.memmap`. Blocks are views of it if the type is kept;
         - a `.npy` file, mapped. Fortran order makes blocks contiguous; in C order each of them touches every row;
         - a SciPy matrix in CSC form, or a `.npz` file of one as `scipy.sparse.save_npz` writes, which is loaded:
           it needs memory for its non-zeros;
@@ -93,9 +93,10 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
     FileNotFoundError
         If there is no such file.
     ValueError
-        For another kind of source, a damaged file, contents that are not real numbers of shape (n, d), and block_size
-        or start out of range. While iterating: for nulls or damage in the columns of a block. For a matrix or a block
-        of Parquet that takes more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's.
+        If the kind of source is unknown, the file is damaged, contents are not real numbers of shape (n, d), or
+        block_size or start is out of range. While iterating, if the columns of a block have nulls or are damaged. Also
+        if a matrix or a block of Parquet needs more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the
+        machine's.
 
     Examples
     --------

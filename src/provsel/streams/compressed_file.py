@@ -1,4 +1,4 @@
-"""The Parquet file of compressed rows: written chunk by chunk, whole or not at all, and read again by `row_chunks`."""
+"""Parquet file of compressed rows, which is written atomically in chunks and read by `row_chunks`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class CompressedFile:
     """Writes rows of l numbers, the columns z0, z1, ..., and their labels, if there are any, as the column "label".
 
-    Made by `compressed_file`. Plain encoding, neither compressed nor with dictionaries: the numbers are random bits.
+    Made by `compressed_file`. The encoding is plain, without compression or dictionaries, because the numbers are
+    random bits.
 
     Attributes
     ----------
     n_rows : int
-        Written until now.
+        Number of rows written so far.
     """
 
     def __init__(self, name: str, target: Path, sink: Any, n_samples: int | None, about: dict[str, Any]) -> None:
@@ -78,7 +79,7 @@ class CompressedFile:
             self._sink.close()
 
     def abandon(self) -> None:
-        """Close what is open: the writer would complain when it is garbage-collected."""
+        """Close the file, because the writer would otherwise warn when it is garbage-collected."""
         if self._writer is not None:
             with suppress(Exception):  # the original error must stay visible
                 self._writer.close()

@@ -1,4 +1,4 @@
-"""How much memory the contents of a user's file may take: a few bytes can claim, or expand to, terabytes."""
+"""Memory limit for the contents of a user's file, because a few bytes can claim, or expand to, terabytes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LIMIT = "PROVSEL_MEMORY_GB"
-"""Variable of the environment that sets the limit, in 10^9 bytes."""
+"""Environment variable that sets the limit, in 10^9 bytes."""
 
 SHARE = 8
-"""Default limit as a share of the machine's memory: loading holds up to three copies, and a trial others."""
+"""Default limit as a share of the machine's memory, because loading needs up to three copies, and trials more."""
 
 _UNKNOWN = 8 << 30
 """Memory assumed for a machine that does not report it."""
@@ -53,7 +53,7 @@ def check_memory(subject: str, needed: int, what: str) -> None:
     Raises
     ------
     MemoryLimitError
-        Names the limit, and how to raise it.
+        If it exceeds the limit; the message states how to raise it.
     """
     if needed > (limit := memory_limit()):
         raise MemoryLimitError(
@@ -64,7 +64,7 @@ def check_memory(subject: str, needed: int, what: str) -> None:
 
 @contextmanager
 def within_memory(subject: str) -> Iterator[None]:
-    """Name the contents that do not fit if a block runs out of memory, below the limit or not.
+    """Name the contents that do not fit if a block runs out of memory, even below the limit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""NumPy files from untrusted sources: no pickles, and no memory for data that they only claim to hold."""
+"""Reading of untrusted NumPy files, without pickles and without memory for data that they only claim to hold."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
     if shape.ndim != 1 or shape.dtype.kind not in "iu":
         raise ValueError(f"a shape of {shape.dtype} and shape {shape.shape}, which are not two integers")
     size = tuple(shape.tolist())
-    # SciPy has neither half precision, nor another order of bytes, nor indices of other kinds
+    # SciPy supports neither half precision nor other byte orders or index types
     data = data.astype(np.float64 if data.dtype == np.float16 else data.dtype.newbyteorder("="), copy=False)
     indices, indptr = (_signed(arrays[name]) for name in ("indices", "indptr"))
     if fault := sparse_fault(SimpleNamespace(format=form, shape=size, data=data, indices=indices, indptr=indptr)):
         raise ValueError(fault)
-    # save_npz marks arrays, and writes matrices as it always did
+    # save_npz marks sparse arrays, but not matrices
     kind = "matrix" if "format" in arrays and "_is_array" not in arrays else "array"
     return getattr(sparse, f"{form}_{kind}")((data, indices, indptr), shape=size)
 

@@ -1,4 +1,4 @@
-"""Rows and columns of Parquet files: the only kind of stream that needs pyarrow, which is slow to import."""
+"""Rows and columns of Parquet files, the only streams that need pyarrow, which is slow to import."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def opened_parquet(subject: str, path: Path, label: str | None = None, **options
         raise ValueError(
             f"{subject}: {path}: expected distinct column names, got {repeated!r} more than once; rename them."
         )
-    # one type for the file: otherwise the scores would depend on which columns share a block
+    # one type for the file, because scores would otherwise depend on which columns share a block
     single = bool(features) and all(field.type == pa.float32() for field in features)
     return file, [field.name for field in features], np.float32 if single else np.float64
 
@@ -123,7 +123,7 @@ def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: 
 
 
 def check_rows(subject: str, path: Path, stated: int, n_read: int) -> None:
-    """Raise if a Parquet file has another number of rows than its footer states: Arrow would ignore this."""
+    """Raise if a Parquet file has another number of rows than its footer states, which Arrow would ignore."""
     if stated != n_read:
         raise ValueError(
             f"{subject}: {path}: expected {stated} rows, the number in its footer, got {n_read}; the file is "

@@ -22,7 +22,7 @@ class RowSource(ABC):
     Attributes
     ----------
     n_samples : int or None
-        n; None if only a pass over the rows would tell.
+        n; None if it requires a pass over the rows.
     n_features : int
         m.
     """
@@ -32,7 +32,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def chunks(self, size: int) -> Iterator[Chunk]:
-        """Yield (X, y) of `size` rows, the last time fewer: X float32 or float64, dense or CSR; y None if not here."""
+        """Yield (X, y) of up to `size` rows: X float32 or float64, dense or CSR; y None without labels."""
 
 
 class ArrayRows(RowSource):
@@ -60,7 +60,7 @@ class NpyRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield copies."""
         for start in range(0, self._shape[0], size):
-            # mapped anew for each chunk: otherwise the pages read would stay in the memory of the process
+            # remapped for each chunk, because pages would otherwise stay in the memory of the process
             yield np.array(mapped_npy(NAME, self._path)[start : start + size], dtype=self._type), None
 
 

@@ -22,7 +22,7 @@ PARQUET = ".parquet"
 
 
 class RowChunks:
-    """Chunks of rows, in order; every iteration reads them anew. Made by `row_chunks`.
+    """Chunks of rows, in order, which every iteration rereads. Made by `row_chunks`.
 
     Attributes
     ----------
@@ -42,7 +42,8 @@ class RowChunks:
         Raises
         ------
         ValueError
-            For NaN or infinite values, missing labels, or damage: with the chunk and the rows, counted from 0.
+            If values are NaN or infinite, labels are missing, or the file is damaged; the message names the chunk and
+            the rows, counted from 0.
         """
         start = 0
         for number, (X, y) in enumerate(self._source.chunks(self._chunk_rows)):
@@ -72,7 +73,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
     source : ndarray, sparse matrix, str or Path
         Of shape (n, m):
 
-        - an array or a `numpy.memmap`. Chunks are views of it where the type is kept;
+        - an array or a `numpy.memmap`. Chunks are views of it if the type is kept;
         - a `.npy` file, mapped. Best in C order: in Fortran order each chunk touches every column;
         - a SciPy matrix in CSR form, or a `.npz` file of one as `scipy.sparse.save_npz` writes, which is loaded:
           it needs memory for its non-zeros;
@@ -82,7 +83,8 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
         - an svmlight text file with its labels: `.svm`, `.svmlight`, `.libsvm` or `.txt`, also packed (`.gz`, `.xz`,
           `.bz2`). Chunks are CSR of float64. Empty lines, comments and qid are skipped.
     y : array-like of shape (n_samples,) or str, optional
-        Labels; for `.parquet` also the name of their column. None: there are none, but for svmlight files.
+        Labels; for `.parquet` also the name of their column. None means no labels, except for svmlight files, which
+        contain them.
     chunk_rows : int, default=4096
         Rows per chunk; the last one may have fewer.
     n_features : int, optional
@@ -99,9 +101,9 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
     FileNotFoundError
         If there is no such file.
     ValueError
-        For another kind of source, a damaged file, contents that are not real numbers of shape (n, m) or have another
-        width than n_features, labels of another number or kind, and parameters out of range; for a .npz file that needs
-        more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's. While iterating: see
+        If the kind of source is unknown, the file is damaged, contents are not real numbers of shape (n, m) or have
+        another width than n_features, labels do not fit, or parameters are out of range. Also if a .npz file needs more
+        memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's. For errors while iterating, see
         `RowChunks`.
 
     Examples

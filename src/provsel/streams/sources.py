@@ -47,7 +47,7 @@ def source_of(
     FileNotFoundError
         If there is no such file.
     ValueError
-        For anything else than `kinds`.
+        If the source is none of `kinds`.
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
@@ -67,7 +67,7 @@ def source_of(
 def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
     """Return the array of a .npy file, mapped."""
     try:
-        with np.errstate(over="ignore"):  # for the sizes that a header claims; the file is shorter, which is refused
+        with np.errstate(over="ignore"):  # a header can claim sizes that overflow
             mapped: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except DAMAGED as error:
         raise damaged(subject, path, "a whole .npy file of numbers", error) from error
@@ -128,7 +128,7 @@ def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueE
 
 @contextmanager
 def needing_pyarrow(subject: str) -> Iterator[None]:
-    """Say what to install if a block imports a module for Parquet, and pyarrow is missing.
+    """State what to install if a block imports a module for Parquet, and pyarrow is missing.
 
     Raises
     ------

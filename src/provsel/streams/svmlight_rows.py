@@ -24,14 +24,15 @@ _QUERY = re.compile(rb"\sqid:([0-9]{1,18})(?!\S)")
 _INDEX = re.compile(rb"\s([0-9]{1,18}):")
 _SCAN_ROWS = 512
 _TOGETHER = 1 << 16
-"""Bytes of lines parsed together: rows of text take more memory than their numbers."""
+"""Bytes of lines that are parsed together, because rows of text take more memory than their numbers."""
 _LAST_BEFORE_LABELS = ord("#")
 MAX_LINE = 1 << 26
-"""Bytes; a compressed file of one line would otherwise be entirely in memory, at a thousand times its size."""
+"""Largest line in bytes; otherwise a compressed file of one line would expand in memory to a thousand times its
+size."""
 
 
 class SvmlightRows(RowSource):
-    """Labels and rows of a file of lines "label index:value ...", packed or not.
+    """Labels and rows of a file of lines "label index:value ...", possibly compressed.
 
     Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` is set, this pass also finds
     whether indices start at 0 or, as usual, at 1. With `n_features` there is no such pass, and they start at 1 by
@@ -152,6 +153,6 @@ def _rows(file: Any) -> Iterator[bytes]:
     while line := file.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of more than {MAX_LINE} bytes")
-        # most lines begin with a label: only the others are inspected
+        # most lines begin with a label; only other lines are inspected
         if line[0] > _LAST_BEFORE_LABELS or line.split(b"#", 1)[0].strip():
             yield line

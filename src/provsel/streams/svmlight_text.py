@@ -1,4 +1,4 @@
-"""Lines of svmlight text as numbers: all at once if they are written plainly, and otherwise by scikit-learn."""
+"""Parsing of lines of svmlight text, all at once if they are written plainly, and otherwise by scikit-learn."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def parsed(lines: Sequence[bytes], *, zero_based: bool, n_features: int | None =
     """
     rows = _plain(lines, zero_based, n_features)
     if rows is None:
-        from sklearn.datasets import load_svmlight_file  # brings the loaders of all its data sets
+        from sklearn.datasets import load_svmlight_file  # slow import of all its loaders
 
         X, y = load_svmlight_file(BytesIO(b"".join(lines)), zero_based=zero_based, n_features=n_features)
         rows = Rows(y, np.diff(X.indptr).astype(np.int64), X.indices.astype(np.int64), X.data)
@@ -87,7 +87,7 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
     counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(counts)])
     size = 2 * int(starts[-1]) + counts.size
-    from scipy.io import mmread  # brings the readers of all its formats
+    from scipy.io import mmread  # slow import of all its readers
 
     try:
         # SciPy's reader of matrices takes an eighth of the time of NumPy's of numbers, for the same bits

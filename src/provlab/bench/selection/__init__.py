@@ -1,1 +1,1 @@
-"""Which features of a table to keep: the procedure of `select`, its result, and its sentences."""
+"""Selection of the features of a table: the procedure of `select`, its result, and its sentences."""

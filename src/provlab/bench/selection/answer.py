@@ -1,4 +1,4 @@
-"""The sentences and tables of `select`, which claim no more than the intervals support."""
+"""Sentences and tables of `select`, which claim no more than the intervals support."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from provlab.bench.selection.selected import Selected
 
 FREQUENT_SHOWN = 12
-"""Features that only folds selected, and that are named."""
+"""Maximum number of named features that were selected in folds only."""
 
 
 def words_of(selected: Selected) -> Words:
@@ -37,26 +37,26 @@ def words_of(selected: Selected) -> Words:
     decimals = 3
     if measure.is_percent:
         decimals = 1
-    elif not measure.scoring:  # RMSE has the unit of the target: three digits of the guess
+    elif not measure.scoring:  # RMSE is in units of the target: three significant digits of the error of guessing
         guess = float(selected.values.guess.mean())
         decimals = max(0, 2 - math.floor(math.log10(guess))) if guess > 0 else 3
     return Words(measure.name, measure.is_percent, decimals, measure.sign)
 
 
 def all_columns(selected: Selected) -> str:
-    """Return the name for all columns."""
+    """Return the phrase for all columns."""
     n_columns = selected.problem.n_columns
     return "the only column" if n_columns == 1 else f"all {n_columns:,} columns"
 
 
 def guessing(selected: Selected, words: Words) -> str:
-    """Return the sentence about the error of guessing."""
+    """Return the phrase about the error of guessing."""
     kind = "mean" if selected.problem.dataset.is_regression else "most frequent class"
     return f"guessing the {kind} {words.value(float(selected.values.guess.mean()))}"
 
 
 def feature_name(selected: Selected, name: str) -> str:
-    """Return a feature with the columns that repeat it."""
+    """Return the name of a feature with those of its copies."""
     return visible_line(" = ".join([name, *selected.copies.get(name, [])]))
 
 
@@ -64,7 +64,7 @@ def feature_name(selected: Selected, name: str) -> str:
 
 
 def answer(selected: Selected) -> list[str]:
-    """Return two to four sentences."""
+    """Return the answer as a list of sentences."""
     words = words_of(selected)
     values = selected.values
     gain = values.difference(values.procedure, values.guess)
@@ -81,13 +81,13 @@ def answer(selected: Selected) -> list[str]:
 
 
 def _gain_seen(selected: Selected, words: Words, gain: CorrectedT) -> str:
-    """Return the smallest gain over guessing that these folds can detect, or that they can detect none."""
+    """Return the sentence about the smallest gain over guessing that these folds can detect."""
     detectable = gain.detectable(LEVEL / 2, _better_side(selected))
     least, largest = limits(selected.measure.name)
     perfect = max(least, 0.0) if selected.measure.sign > 0 else largest
     if detectable > abs(perfect - float(selected.values.guess.mean())):
-        return "So few rows, or groups of rows, cannot show any gain over guessing."
-    return f"A gain of {words.amount(detectable)} over guessing would be seen nine times in ten."
+        return "So few rows or groups of rows cannot show any gain over guessing."
+    return f"A gain of {words.amount(detectable)} over guessing would be detected with probability 0.9."
 
 
 def _better_side(selected: Selected) -> Side:
@@ -131,31 +131,31 @@ def _frequencies(selected: Selected) -> str:
         n_kept = len(selected.features)
         return f"{len(always)} of these {n_kept} {is_or_are(always)} selected in all {n_folds} folds."
     fewer = _counted(selected, counts[counts < n_folds])
-    text = f"Of {n_folds} folds, selected: {fewer}."
+    text = f"Selected, out of {n_folds} folds: {fewer}."
     if always:
         text = f"Selected in all {n_folds} folds: {joined([feature_name(selected, name) for name in always])}"
         text = f"{text}; {fewer}." if fewer else f"{text}."
     others = selected.frequency.loc[~selected.frequency["selected"], "folds"]
     frequent = others[2 * others >= n_folds].head(NAMES_SHOWN)
     if len(frequent):
-        text += f" Not on all rows, but often in folds: {_counted(selected, frequent)}."
+        text += f" Often selected in folds, but not on all rows: {_counted(selected, frequent)}."
     return text
 
 
 def _counted(selected: Selected, counts: pd.Series) -> str:
-    """Return features with the numbers of folds that selected them."""
+    """Return features with the number of folds that selected each."""
     return ", ".join([f"{feature_name(selected, str(name))} in {count or 'none'}" for name, count in counts.items()])
 
 
 def _nothing(selected: Selected, words: Words) -> str:
-    """Return the sentence that no method, or only some methods, can be told apart from guessing."""
+    """Return the sentence that the procedure or all methods are not shown to be better than guessing."""
     values = selected.values
     error = words.estimate(selected.error)
     guess = guessing(selected, words)
     better = _better_than_guessing(selected)
     if better:
         text = f"The selection is not shown to be better than guessing: {error}; {guess}."
-        return f"{text} Alone, {joined(better)} {is_or_are(better)}: keep all columns, or name a method (--methods)."
+        return f"{text} Used alone, {joined(better)} {is_or_are(better)} better: keep all columns, or use --methods."
     of_all = f"{all_columns(selected)} {words.value(float(values.of_all.mean()))}"
     return f"No method is shown to be better than guessing: {error}; {of_all}; {guess}."
 
@@ -176,7 +176,7 @@ def _better_than_guessing(selected: Selected) -> list[str]:
 
 
 def method_texts(selected: Selected) -> pd.DataFrame:
-    """Return the table of methods as strings, the best first."""
+    """Return the table of methods as strings, best method first."""
     words = words_of(selected)
     table, measure = selected.table, selected.measure
     losses = measure.sign * table[measure.name].iloc[:-2]
@@ -203,7 +203,7 @@ def _or_empty(value: float, form: str) -> str:
 
 
 def curve_texts(selected: Selected) -> pd.DataFrame:
-    """Return the measure by number of columns as strings."""
+    """Return the measure for each number of columns as strings."""
     words = words_of(selected)
     lines = {}
     for size, line in selected.curve.iterrows():
@@ -216,14 +216,14 @@ def curve_texts(selected: Selected) -> pd.DataFrame:
 def methods_caption(selected: Selected) -> str:
     """Return the explanation of the numbers in the table of methods."""
     return (
-        f"{selected.measure.label} is over {len(selected.outer)} folds, each method with its own number of columns, "
-        f"chosen inside. difference: to {selected.best}; p for all pairs of methods together. to all: difference to "
-        f"all columns."
+        f"{selected.measure.label} is the mean over {len(selected.outer)} folds; the number of columns of each "
+        f"method is chosen inside the folds. difference: from {selected.best}, with p adjusted for all pairs of "
+        f"methods. to all: difference from all columns."
     )
 
 
 def frequency_texts(selected: Selected) -> pd.DataFrame:
-    """Return in how many folds each column was selected, and whether it is in the final set, as strings."""
+    """Return the number of folds that selected each column, and whether it is in the final set, as strings."""
     frame = selected.frequency
     names = [feature_name(selected, str(name)) for name in frame.index]
     n_folds = len(selected.outer)
@@ -233,7 +233,7 @@ def frequency_texts(selected: Selected) -> pd.DataFrame:
 
 
 def how_computed(selected: Selected) -> list[str]:
-    """Return the notes: which fits the features and the error come from, the model, and remarks."""
+    """Return notes on the fits behind the features and the error, on the model, and further remarks."""
     notes = [_whole(selected), f"The model is {selected.problem.model!r}.", *selected.notes]
     return [visible_line(note) for note in notes]
 
@@ -250,25 +250,25 @@ def printed(selected: Selected) -> str:
 
 
 def _whole(selected: Selected) -> str:
-    """Return which fit the features and the error come from."""
+    """Return the note on the fits from which the features and the error come."""
     problem = selected.problem
-    inside = "the method" if problem.is_fixed else "method and number"
+    inside = "the method" if problem.is_fixed else "the method and the number"
     text = (
         f"The features are selected on all {problem.dataset.n_rows:,} rows by {selected.method}; the error is that of "
-        f"the whole procedure, with {inside} chosen anew inside each of {len(selected.outer)} training folds."
+        f"the whole procedure, which chooses {inside} separately inside each of {len(selected.outer)} training folds."
     )
     if len(problem.methods) == 1:
         return text
     n_times = int((selected.folds["method"] == selected.method).sum())
-    return f"{text} {selected.method} is chosen in {n_times} of them."
+    return f"{text} It chooses {selected.method} in {n_times} of them."
 
 
 def _frequency_lines(selected: Selected) -> str:
-    """Return the features of the final set, and some that only outer folds selected, by number of folds."""
+    """Return the final features, and some selected in outer folds only, by the number of folds."""
     frame = selected.frequency
     final = frame.loc[frame["selected"], "folds"]
     others = frame.loc[~frame["selected"], "folds"]
-    lines = [f"Selected on all rows, and in how many of {len(selected.outer)} folds:", *_by_count(selected, final)]
+    lines = [f"Selected on all rows, by number of folds (of {len(selected.outer)}):", *_by_count(selected, final)]
     if len(others):
         lines += ["Selected in folds only:", *_by_count(selected, others.head(FREQUENT_SHOWN))]
     if len(others) > FREQUENT_SHOWN:
@@ -277,7 +277,7 @@ def _frequency_lines(selected: Selected) -> str:
 
 
 def _by_count(selected: Selected, counts: pd.Series) -> list[str]:
-    """Return a line for each number of folds, with the features that this many folds selected."""
+    """Return a line for each number of folds, with the features selected in that many folds."""
     lines = []
     for count, features in counts.groupby(counts, sort=False):
         names = [feature_name(selected, str(name)) for name in features.index]

@@ -1,4 +1,4 @@
-"""The nested procedure of `select`: measure each method at each size, and choose among them."""
+"""The nested procedure of `select`: measure each method at each size, and choose the best."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from provsel.training_view import TrainingView
 Floats = NDArray[np.float64]
 
 Fold = tuple[Rows, Rows | None]
-"""Numbers of training and of test rows; None where nothing is tested."""
+"""Training and test rows by number; None if nothing is tested."""
 
 LADDER = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200)
-"""Numbers of columns that are tried, where there are more columns; and all."""
+"""Numbers of columns to try, besides all columns."""
 
 FEWEST_OF_A_CLASS = 4
-"""Rows of a class, for a fold to test one and the inner folds to have some."""
+"""Minimum number of rows per class, so that a fold can test one and the inner folds have some."""
 
 EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
-"""What a method may fail with."""
+"""Exceptions that count as the failure of a method."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured on test rows: the error in percent, RMSE of numbers, or a scorer of scikit-learn.
+    """Measure on test rows: the error in percent, RMSE for numeric targets, or a scikit-learn scorer.
 
     Attributes
     ----------
     scoring : str
-        Name of a scorer; "" is the error, or RMSE.
+        Name of a scorer; "" means the error or RMSE.
     is_regression : bool
     scorer : callable, optional
         Called with a fitted model, rows and labels.
     classes : Classes, optional
-        The labels that scorer objects see in place of y.
+        Labels that scorer objects get instead of y.
     """
 
     scoring: str
@@ -62,26 +62,26 @@ class Measure:
 
     @property
     def sign(self) -> float:
-        """1 for errors, -1 for scores: multiplied by it, lower is better."""
+        """1 for errors, -1 for scores; multiplied by it, lower values are better."""
         return -1.0 if self.scoring else 1.0
 
     @property
     def name(self) -> str:
-        """Of a column."""
+        """Name of the measure in columns."""
         return self.scoring or ("RMSE" if self.is_regression else "error")
 
     @property
     def label(self) -> str:
-        """Heading of a column or an axis."""
+        """Label of a column or an axis."""
         return "error (%)" if self.is_percent else self.name
 
     @property
     def is_percent(self) -> bool:
-        """Whether it is a share of wrong rows."""
+        """Whether it is a percentage of wrong predictions."""
         return not self.scoring and not self.is_regression
 
     def of(self, model: Any, X: Any, y: NDArray[Any]) -> float:
-        """Return the value of a fitted model on test rows."""
+        """Return the value for a fitted model on test rows."""
         if self.scorer is not None:
             labels = y if self.classes is None else self.classes.labels_of(y)
             return float(self.scorer(labelled(model, self.classes), X, labels))
@@ -93,28 +93,28 @@ class Measure:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything that a fold needs; it is read-only.
+    """Read-only data and settings that all folds share.
 
     Attributes
     ----------
     dataset : Dataset
-        Source of y and groups, without repeated columns.
+        Data set without repeated columns, from which y and groups are taken.
     values : DataFrame, ndarray or CSR of shape (n_samples, n_columns)
         The table in the form that `transformer` takes.
     transformer : transformer or None
-        Unfitted.
+        Unfitted preparation.
     methods : tuple of Method
     sizes : tuple of int
-        Increasing; below the number of columns if there is a choice.
+        Sizes to try in increasing order; below the number of columns if there is a choice.
     is_fixed : bool
-        Whether the caller asked for one number, so that all columns are not a candidate.
+        Whether the caller requested one number, so that all columns are not a candidate.
     model : estimator
-        Unfitted.
+        Unfitted model.
     measure : Measure
     by_time : bool
         Whether rows are ordered by time.
     gap : int
-        Number of rows left out between training and test rows of inner folds in time.
+        Number of rows between training and test rows that inner folds skip if rows are ordered by time.
     random_state : int
         Seed of all folds.
     """
@@ -133,36 +133,36 @@ class Problem:
 
     @property
     def protocol(self) -> Any:
-        """Makes outer and inner folds."""
+        """Protocol that makes the outer and inner folds."""
         return PROTOCOLS["time_order" if self.by_time else "kfold"]
 
     @property
     def n_columns(self) -> int:
-        """Columns of the table."""
+        """Number of columns of the table."""
         return int(self.dataset.X.shape[1])
 
     def rows(self, numbers: Rows) -> Any:
-        """Return rows of the table."""
+        """Return the given rows of the table."""
         return self.values.iloc[numbers] if hasattr(self.values, "iloc") else self.values[numbers]
 
 
 class Measured(NamedTuple):
-    """All methods, trained on some rows and tested on others.
+    """Results of all methods, trained on some rows and tested on others.
 
     Attributes
     ----------
     values : ndarray of shape (n_methods, n_sizes + 1)
-        Of the measure; the last column is that of all columns. NaN for a method that failed.
+        Values of the measure, with all columns of the table at the last size; NaN for a method that failed.
     of_all : float
-        With all columns.
+        Value with all columns.
     guess : float
-        Measure of guessing the most frequent class, or the mean, for all rows.
+        Value of guessing the most frequent class, or the mean, for all rows.
     columns : list of list of ndarray
-        By method and size, in order of selection.
+        Selected columns by method and size, in order of selection.
     seconds : ndarray of shape (n_methods,)
         CPU time of the selections.
     reasons : mapping
-        Why methods failed, by their names.
+        Reasons for failures, by method name.
     """
 
     values: Floats
@@ -174,7 +174,7 @@ class Measured(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A method and a size, by position; the last size means all columns."""
+    """Positions of a method and a size; the position after the last size means all columns."""
 
     method: int
     size: int
@@ -182,18 +182,18 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The procedure on the training rows of a fold, or on all rows without a test.
+    """Result of the procedure on the training rows of a fold, or on all rows without a test.
 
     Attributes
     ----------
     choice : Choice
     of_methods : list of Choice or None
-        The size chosen for each method separately; None for a method that failed.
+        Choice for each method alone; None for a method that failed.
     inner : ndarray of shape (n_inner_folds, n_methods, n_sizes + 1)
     tested : Measured or None
     n_train, n_test : int
     reasons : mapping
-        Why methods failed on inner folds.
+        Reasons for failures on inner folds, by method name.
     """
 
     choice: Choice
@@ -213,14 +213,14 @@ def sizes_for(n_columns: int, n_features: int | None) -> tuple[int, ...]:
 
 
 def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
-    """Choose method and size by inner folds of the training rows, and measure everything on the test rows.
+    """Choose a method and a size by inner folds of the training rows, and measure all on the test rows.
 
-    One BLAS thread: results must not depend on the number of threads, and folds may run in parallel.
+    BLAS uses one thread, because results must not depend on the number of threads and folds may run in parallel.
     """
     train, test = rows
-    unchecked = config_context(assume_finite=True, skip_parameter_validation=True)  # a third of the time of small fits
+    unchecked = config_context(assume_finite=True, skip_parameter_validation=True)  # a third of small fits
     with threadpool_limits(1), unchecked, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the same hundreds of times; what fails is told by its reason
+        warnings.simplefilter("ignore")  # the same warning hundreds of times; failures are reported with their reasons
         folds = [measured(problem, *fold) for fold in inner_splits(problem, train, n_inner)]
         inner = np.stack([fold.values for fold in folds])
         reasons: dict[str, str] = {}
@@ -244,9 +244,9 @@ def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
 
 
 def choose(problem: Problem, inner: Floats, methods: Sequence[int]) -> Choice | None:
-    """Return the smallest size within one standard error of the best mean, with the best method at that size.
+    """Return the smallest size within one standard error of the best mean, and the best method there.
 
-    None if all of them failed.
+    The result is None if all methods failed.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def choose(problem: Problem, inner: Floats, methods: Sequence[int]) -> Choice | 
 
     References
     ----------
-    Breiman, Friedman, Olshen, Stone (1984), Classification and regression trees, section 3.4.3, for the rule.
+    Breiman, Friedman, Olshen, Stone (1984), Classification and regression trees, section 3.4.3, give the rule.
     """
     n_sizes = inner.shape[2] - 1 if problem.is_fixed else inner.shape[2]
     losses = problem.measure.sign * inner[:, list(methods), :n_sizes]
@@ -272,7 +272,7 @@ def choose(problem: Problem, inner: Floats, methods: Sequence[int]) -> Choice | 
 
 
 def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
-    """Fit preparation, selectors and models on training rows only, and measure them on the test rows."""
+    """Fit the preparation, the selectors and the models on training rows only, and measure them on test rows."""
     y_train, y_test = problem.dataset.y[train], problem.dataset.y[test]
     transformer = None if problem.transformer is None else clone(problem.transformer)
     X_train, sources = fitted_rows(transformer, problem.rows(train))
@@ -282,7 +282,7 @@ def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
     by_columns: dict[tuple[int, ...], float] = {}
 
     def value(columns: NDArray[np.int64]) -> float:
-        """Return the measure of the model on some columns, computed once for all methods that select them."""
+        """Return the measure of the model on given columns, computed once for all methods that select them."""
         key = tuple(np.sort(columns).tolist())
         if key not in by_columns:
             places = np.flatnonzero(np.isin(sources, columns))
@@ -312,9 +312,10 @@ def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
 
 
 def guessed(problem: Problem, test: Rows) -> float:
-    """Return the measure of guessing the most frequent class, or the mean, of the test rows.
+    """Return the measure of guessing the most frequent class or the mean of the test rows.
 
-    Guessing from the training rows would always fail if each group has one class, which is then absent from training.
+    If each group has its own class, guessing from the training rows would always fail, because that
+    class is absent from them.
     """
     dummy = DummyRegressor() if problem.dataset.is_regression else DummyClassifier()
     y = problem.dataset.y
@@ -325,7 +326,7 @@ def guessed(problem: Problem, test: Rows) -> float:
 
 
 def n_folds(dataset: Dataset, wanted: int, by_time: bool) -> int:
-    """Return the number of folds: the requested one, limited by the numbers of groups and of rows per class."""
+    """Return the number of folds: the requested number, limited by the numbers of groups and of rows per class."""
     if by_time:
         return wanted
     if dataset.groups is not None:
@@ -334,12 +335,12 @@ def n_folds(dataset: Dataset, wanted: int, by_time: bool) -> int:
 
 
 def check_classes(dataset: Dataset) -> None:
-    """Raise for a single class, and for classes with too few rows.
+    """Raise if there is only one class, or if a class has too few rows.
 
     Raises
     ------
     ValueError
-        Names the class.
+        If one of these is the case. The message names the class.
     """
     if dataset.is_regression:
         return
@@ -350,14 +351,14 @@ def check_classes(dataset: Dataset) -> None:
     label, smallest = rarest_class(dataset)
     if smallest < FEWEST_OF_A_CLASS:
         raise ValueError(
-            f"data set {dataset.name}: expected at least {FEWEST_OF_A_CLASS} rows of each class, for folds inside of "
-            f"folds, got {smallest} of class {label}; join it with another class, or leave such classes out by "
+            f"data set {dataset.name}: expected at least {FEWEST_OF_A_CLASS} rows of each class for nested "
+            f"folds, got {smallest} of class {label}; merge it with another class, or drop such classes with "
             f"+dataset.min_class_size={FEWEST_OF_A_CLASS}."
         )
 
 
 def outer_splits(problem: Problem, n_splits: int, repeats: int) -> Iterator[tuple[Rows, Rows]]:
-    """Yield training and test rows of each fold: classes in equal shares, groups whole, or in the order of time."""
+    """Yield the training and test rows of each fold: stratified with whole groups, or in the order of time."""
     dataset = problem.dataset
     for repeat in range(repeats):
         splits = problem.protocol.splits(dataset, n_splits, problem.random_state + repeat)
@@ -372,7 +373,7 @@ def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, 
     Raises
     ------
     ValueError
-        Fewer than two are there.
+        If fewer than two folds remain.
     """
     dataset = problem.dataset
     groups = None if dataset.groups is None else dataset.groups[rows]
@@ -389,7 +390,7 @@ def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, 
                 folds.append((rows[train], rows[test]))
     if len(folds) < 2:
         raise ValueError(
-            f"data set {dataset.name}: expected two folds or more inside of each training fold, with rows of each "
+            f"data set {dataset.name}: expected two folds or more inside each training fold, with rows of each "
             f"class, got {len(folds)}; use larger groups of rows, or fewer folds (--folds)."
         )
     return folds

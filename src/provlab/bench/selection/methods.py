@@ -1,4 +1,4 @@
-"""Methods of `select` by the names of `selector=NAME`, with their families and whether they are fast on a table."""
+"""Methods of `select`, by the names that `selector=NAME` accepts, with their families and speed limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL = (
     *DEFAULT, "rank_test", "shrunken_centroids", "jmi", "multisurf", "forward", "forest_rfe",
     "ridge_leverage", "single_svd", "cur", "farthest_point", "randomly_pivoted_qr", "laplacian_score",
 )  # fmt: skip
-"""What `methods="all"` means: the fast ones that order columns of any sign."""
+"""Methods of `methods="all"`: the fast ones that rank columns of any sign."""
 
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "leverage": {"strategy": "top", "rescale": False},
@@ -25,21 +25,21 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "forest_rfe": {"n_estimators": 15},
     "stability_selection": {"n_pairs": 10},
 }
-"""Where a method of hundreds of fits has other settings than its file: fewer trees and halves, and nothing drawn."""
+"""Settings that differ from the file of a method with hundreds of fits: fewer trees and halves, no draws."""
 
 MAX_ROWS = {
     "relieff": 5_000, "multisurf": 5_000, "laplacian_score": 5_000, "rfe": 20_000, "stability_selection": 20_000,
     "permutation_importance": 20_000, "forest_rfe": 20_000,
 }  # fmt: skip
-"""Training rows beyond which a method takes too long to be fitted for each fold, unless it is asked for by name."""
+"""Number of training rows beyond which a method is too slow for all folds; it still runs if it is named."""
 
 MAX_CELLS = {"rfe": 4_000_000, "forest_rfe": 1_000_000, "permutation_importance": 4_000_000}
-"""The same, of rows times columns."""
+"""The same for rows times columns."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method: its name, its family, and an unfitted selector that takes `n_features_to_select`."""
+    """Name and family of a method, and its unfitted selector, which takes `n_features_to_select`."""
 
     name: str
     family: str
@@ -53,15 +53,15 @@ def chosen_methods(
     is_regression: bool,
     random_state: int,
 ) -> tuple[list[Method], list[str]]:
-    """Return the methods that apply to a table, and notes on those that are left out.
+    """Return the methods that apply to a table, and notes on the others.
 
     Parameters
     ----------
     methods : str, iterable of str, mapping or None
-        None means the default methods, "all" all fast ones; else names as in `selector=NAME`, also as "a,b", or a
-        mapping of names to selectors.
+        None means the default methods, and "all" means all fast ones. Otherwise a sequence of names
+        as in `selector=NAME`, names separated by commas, or a mapping of names to selectors.
     shape : (int, int)
-        Rows and columns.
+        Numbers of rows and columns.
     is_regression : bool
     random_state : int
         Seed for random selectors without a seed.
@@ -69,7 +69,7 @@ def chosen_methods(
     Raises
     ------
     ValueError
-        For an unknown name, a selector that takes no number of features, or if no method applies.
+        If a name is unknown, a selector takes no number of features, or no method applies.
     """
     notes = []
     chosen = []
@@ -104,12 +104,12 @@ def _candidates(methods: str | Iterable[str] | Mapping[str, Any] | None) -> Iter
 
 
 def method_named(spelling: str) -> Method:
-    """Return the unfitted method of a file of conf/selector, with its settings for `select`.
+    """Return the unfitted method described by a file of conf/selector, with its settings for `select`.
 
     Raises
     ------
     ValueError
-        For an unknown name, and for a selector that takes no number of features.
+        If the name is unknown, or the selector takes no number of features.
     """
     from provlab.core.composition import part_config
     from provlab.project.components import build
@@ -124,10 +124,10 @@ def method_named(spelling: str) -> Method:
     if "n_features_to_select" not in config:
         raise ValueError(
             f"select: methods: expected selectors that take a number of features, got {name}, which does not; choose "
-            f"at_size_lpsvm or at_size_l1_svm, or another one of provsel list selectors."
+            f"at_size_lpsvm, at_size_l1_svm or another name from provsel list selectors."
         )
     if "version" in config:
-        config["version"] = None  # the installed one: no key has it
+        config["version"] = None  # use the installed version: no key depends on it
     return Method(name, family_of(name), build("selector", {**config, "n_features_to_select": 1}))
 
 
@@ -136,7 +136,7 @@ def _check_selector(name: str, selector: Any) -> None:
     if not is_estimator or not {*SIZES} & {*selector.get_params(deep=False)}:
         raise ValueError(
             f"select: methods: expected an unfitted selector with {' or '.join(SIZES)} for {name!r:.80}, got "
-            f"{selector!r:.80}; compare takes selectors that choose their number."
+            f"{selector!r:.80}; use compare for selectors that choose the number themselves."
         )
 
 
@@ -144,19 +144,19 @@ def _reason_against(method: Method, shape: tuple[int, int], *, is_regression: bo
     """Return why a method does not apply to a table; "" if it does."""
     n_rows, n_columns = shape
     if is_regression and getattr(method.selector, "classes_only", False):
-        return "it is for classes, and the target has numbers"
+        return "it is for classes, but the target is numeric"
     if named:
         return ""
     if n_rows > MAX_ROWS.get(method.name, n_rows):
-        return f"slow on more than {MAX_ROWS[method.name]:,} rows; --methods names it all the same"
+        return f"slow on more than {MAX_ROWS[method.name]:,} rows; name it in --methods to run it anyway"
     limit = MAX_CELLS.get(method.name, n_rows * n_columns)
     if n_rows * n_columns > limit:
-        return f"slow on more than {limit:,} values; --methods names it all the same"
+        return f"slow on more than {limit:,} values; name it in --methods to run it anyway"
     return ""
 
 
 def _told(selector: Any, is_regression: bool, random_state: int) -> Any:
-    """Return a copy that knows the task, with a seed if the method is random and has none."""
+    """Return a copy with the task set, and with a seed if the method is random and has none."""
     from sklearn.base import clone
 
     prepared = clone(selector)

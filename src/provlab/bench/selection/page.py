@@ -1,4 +1,4 @@
-"""The page of a selection: the answer, the figure, then the tables."""
+"""Page of a selection: the answer, the figure and the tables."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from provlab.bench.selection.selected import Selected
 from provlab.report.templating import Site, write_assets
 
 MAX_LINES = 300
-"""Columns that are shown with their folds; the CSV file has all."""
+"""Maximum number of columns shown with their folds; the CSV file has all columns."""
 
 
 def write_page(selected: Selected, folder: Path, files: Sequence[str]) -> Path:
-    """Write index.html and its style files into the folder of the other files, and return it."""
+    """Write index.html and its style files into the folder of the other files, and return its path."""
     method = selected.method
     frequencies = frequency_texts(selected)
-    caption = "In how many folds each column was selected."
+    caption = "Number of folds that selected each column."
     if len(frequencies) > MAX_LINES:
-        caption += f" The first {MAX_LINES} of {len(frequencies):,}; frequency.csv has all."
+        caption += f" The first {MAX_LINES} of {len(frequencies):,} are shown; frequency.csv has all."
     tables = [
         ("Methods", methods_caption(selected), _lines("method", method_texts(selected)), ("family",)),
         ("Number of columns", f"{method} on the outer folds.", _lines("columns", curve_texts(selected)), ()),
@@ -45,5 +45,5 @@ def write_page(selected: Selected, folder: Path, files: Sequence[str]) -> Path:
 
 
 def _lines(first: str, texts: pd.DataFrame) -> list[dict[str, str]]:
-    """Return a frame of strings as lines for a page, with its index as the first column."""
+    """Return a DataFrame of strings as rows for a page, with its index as the first column."""
     return texts.rename_axis(first).reset_index().to_dict("records")

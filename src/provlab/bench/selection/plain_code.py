@@ -1,4 +1,4 @@
-"""The selection of `select` on all rows as a script that uses only scikit-learn and provsel."""
+"""Script that repeats the selection of `select` on all rows with scikit-learn and provsel only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def code_of(selected: Selected) -> str:
-    """Return a script that selects the same features on all rows, and trains the same model on them."""
+    """Return a script that selects the same features on all rows and trains the same model on them."""
     pipeline = selected.pipeline
     table_selector, model = pipeline["columns"], clone(pipeline["model"])
     count = table_selector.n_features_to_select
@@ -27,7 +27,7 @@ def code_of(selected: Selected) -> str:
     source = list(selected.source) or ["# X and y are the table and its target", "X = pd.DataFrame(X)"]
     copies = [name for names in selected.copies.values() for name in names]
     if copies:
-        source.append(f"X = X.drop(columns={copies!r})  # which are equal to others")
+        source.append(f"X = X.drop(columns={copies!r})  # copies of other columns")
     if table_selector.texts_ or not _is_of_steps(preparation):
         imports.add("from provlab.bench.selection.table_selector import TableSelector")
         steps = []

@@ -1,4 +1,4 @@
-"""Which features of a table, by which method, with what error: the error is that of the whole procedure."""
+"""Selection of the features of a table, with the method, and the error of the whole procedure."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ N_OUTER, N_INNER = 10, 5
 N_OUTER_IN_TIME = 5
 
 MANY_ROWS = 20_000
-"""Rows beyond which five folds, and three inside of each, say enough."""
+"""Number of rows beyond which five folds with three inner folds each are enough."""
 
 N_OUTER_OF_MANY, N_INNER_OF_MANY = 5, 3
 
 WORTH_WORKERS = 4.0
-"""Seconds of work that is left, beyond which worker processes are worth their start."""
+"""Seconds of remaining work beyond which starting worker processes pays off."""
 
 
 def select(
@@ -75,15 +75,16 @@ def select(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Selected:
-    """Choose features of a table, with method and number, and estimate the error to expect.
+    """Choose features of a table, their number and the method, and estimate the expected error.
 
-    Inside each training fold, methods and numbers of features are compared by inner folds: the smallest number whose
-    mean error is within one standard error of the best one is chosen, and the best method there. It is fitted to the
-    training fold, and tested on the rows that were held out. So the error is that of the whole procedure. The features
-    are those that the same procedure chooses on all rows.
+    Inside each training fold, inner folds compare methods and numbers of features. The smallest
+    number whose mean error is within one standard error of the best is chosen, with the method that
+    is best at this number. It is fitted to the training fold and tested on the held-out rows, so
+    the error is that of the whole procedure. The features are those that the same procedure chooses
+    on all rows.
 
-    Preparation, selection and model see training rows only. A text column is chosen as a whole, and equal columns count
-    as one.
+    Preparation, selection and model use training rows only. A text column is chosen as a whole, and
+    equal columns count as one.
 
     Parameters
     ----------
@@ -92,36 +93,39 @@ def select(
     y : array-like of shape (n_samples,)
         Classes, as strings or numbers, or real numbers.
     n_features_to_select : int, optional
-        None chooses the number among 1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200 and all.
+        Number of features. None chooses it among 1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200 and all.
     methods : str, sequence of str or mapping, optional
-        Names as in `selector=NAME`, also as "f_test,mrmr"; "all" for all fast ones; by default eight from different
-        families. Or a mapping of names to unfitted selectors with `n_features_to_select`.
+        Names as in `selector=NAME`, also in the form "f_test,mrmr"; "all" for all fast methods; or
+        a mapping of names to unfitted selectors with `n_features_to_select`. The default is eight
+        methods from different families.
     scoring : str, callable or mapping, optional
-        Replaces the error in percent, or the root mean squared error for numbers: a scorer of scikit-learn by
-        name, one of `make_scorer`, or a function of (model, X, y), where greater is better and X holds the model's
-        input rows. A mapping gives it a name.
+        Measure that replaces the error in percent, or the root mean squared error for numbers: the
+        name of a scikit-learn scorer, the result of `make_scorer`, or a function of (model, X, y),
+        where greater is better and X holds the model's input rows. A mapping gives it a name.
     cv : int, splitter or iterable of (training rows, test rows), optional
-        The outer folds in a form that scikit-learn accepts, in place of `n_splits` and `repeats`. Inner folds are not
-        affected: stratified with whole groups, or, for `TimeSeriesSplit`, in row order with its gap.
+        The outer folds in a form that scikit-learn accepts, instead of `n_splits` and `repeats`.
+        Inner folds are stratified with whole groups as usual or, for `TimeSeriesSplit`, in row
+        order with its gap.
     groups : array-like of shape (n_samples,), optional
-        Rows of one group, such as a patient, are never in training and test rows at once.
+        Group of each row, such as a patient. Rows of a group are never split between training and test rows.
     time : array-like of shape (n_samples,), optional
-        Numbers or dates: rows are tested only after all their training rows.
+        Time of each row, as numbers or dates. Rows are tested only on models trained on earlier rows.
     task : {"auto", "classification", "regression"}, default="auto"
     model : str or estimator, optional
-        A file of conf/model, or an unfitted estimator. By default a linear SVM for classes, and ridge regression for
-        numbers.
+        The name of a file in conf/model, or an unfitted estimator. The default is a linear SVM for
+        classes, and ridge regression for numbers.
     preparation : str, transformer or None, default="standardise"
-        A file of conf/preparation, or an unfitted transformer that keeps each column, or None.
+        The name of a file in conf/preparation, an unfitted transformer that keeps each column, or None.
     n_splits : int, optional
-        Outer folds, by default 10; 5 in time, and beyond 20,000 rows. Fewer if a class has fewer rows.
+        Number of outer folds. The default is 10, or 5 for `time` or more than 20,000 rows. It is
+        reduced if a class has fewer rows.
     repeats : int, default=1
-        Repeats of the outer folds with new splits.
+        Number of repeats of the outer folds with new splits.
     random_state : int, default=0
         Seed of all folds and of random methods. The same seed gives the same result.
     n_jobs : int, optional
-        Worker processes; by default one per core if the work takes more than a few seconds. Results do not depend on
-        it.
+        Number of worker processes; by default one per core if the work takes more than a few
+        seconds. Results do not depend on it.
 
     Returns
     -------
@@ -130,7 +134,7 @@ def select(
     Raises
     ------
     ValueError
-        For bad data, an unknown method, or a setting that does not apply.
+        If the data are invalid, a method is unknown, or a setting does not apply.
 
     Examples
     --------
@@ -140,14 +144,14 @@ def select(
     >>> select(X, y, methods="f_test,mrmr", n_splits=5).features
     ['petal length (cm)', 'petal width (cm)']
     """
-    from provlab.bench.data_files import write_data  # imports what the command line, which has a file, does without
+    from provlab.bench.data_files import write_data  # the command line needs none of it
 
     beside = {} if groups is None else {"groups": groups}
     with TemporaryDirectory() as folder:
         settings = write_data(X, y, None, beside, Path(folder), "table", subject="select")
         try:
             dataset = load_dataset("file", **settings, task=task)
-        except ValueError as error:  # the caller has no file: the message names arguments
+        except ValueError as error:  # the caller has no file, so the message must name arguments
             text = re.sub(r"^data set [\w.]+: ", "select: ", str(error)).replace("dataset.", "")
             raise ValueError(text) from error
     return select_on(
@@ -184,16 +188,16 @@ def select_on(
     labels: NDArray[Any] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Selected:
-    """Do the same as `select` on a loaded data set.
+    """Run `select` on a loaded data set.
 
     Parameters
     ----------
     dataset : Dataset
     cv : see `select`
     time : ndarray of shape (n_samples,), optional
-        The order of the rows, see `time_order`.
+        Time order of the rows, see `time_order`.
     labels : ndarray of shape (n_samples,), optional
-        The labels that the pipeline predicts; by default the names of the classes.
+        Labels that the pipeline predicts; by default the names of the classes.
     tell : callable, optional
         Called with the estimated time.
     """
@@ -203,13 +207,13 @@ def select_on(
         dataset, labels = _in_order(dataset, time), labels[time]
     splits, gap = _outer_of(cv, dataset, time, random_state)
     if cv is not None and (n_splits, repeats) != (None, 1):
-        raise ValueError("select: cv: n_splits and repeats cannot be given together with it; leave them out.")
+        raise ValueError("select: cv: n_splits and repeats cannot be combined with cv; leave them out.")
     if isinstance(cv, int):
         n_splits = cv
     is_by_time = time is not None or gap is not None
     check_classes(dataset)
     dataset, copies = _without_copies(dataset)
-    notes = [f"columns that are equal are one: {first} = {', '.join(names)}" for first, names in copies.items()]
+    notes = [f"equal columns count as one: {first} = {', '.join(names)}" for first, names in copies.items()]
     _check_count(n_features_to_select, dataset)
     preparation = _built("preparation", preparation)
     model = _model(model, dataset)
@@ -237,11 +241,11 @@ def select_on(
     return Selected(problem, outcomes, pipeline, copies, [*notes, *left_out, *note])
 
 
-# ---- what goes in
+# ---- input
 
 
 def time_order(time: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return the order of rows by their times: numbers, or dates as year-month-day."""
+    """Return the order of rows by their times, given as numbers or as dates year-month-day."""
     values = pd.Series(np.asarray(time))
     if len(values) != n_rows:
         raise ValueError(
@@ -267,7 +271,7 @@ def _in_order(dataset: Dataset, order: NDArray[np.int64]) -> Dataset:
 
 
 def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
-    """Return a data set without repeated columns, and their names by the name of the column that they repeat."""
+    """Return a data set without repeated columns, and the names of the copies of each column that has any."""
     names = dataset.feature_names
     columns: Any = dataset.X
     columns = columns.tocsc() if sparse.issparse(columns) else columns
@@ -303,13 +307,13 @@ def _check_count(count: int | None, dataset: Dataset) -> None:
     is_count = isinstance(count, int | np.integer) and not isinstance(count, bool)
     if count is not None and (not is_count or not 1 <= count <= n_columns):
         raise ValueError(
-            f"select: expected a number of features from 1 to {n_columns}, the different columns of {dataset.name}, "
-            f"got {count!r}; leave the number out to have it chosen as well."
+            f"select: expected a number of features from 1 to {n_columns}, the distinct columns of {dataset.name}, "
+            f"got {count!r}; omit the number to have it chosen."
         )
 
 
 def _table(dataset: Dataset, preparation: Any) -> Any:
-    """Return the columns of a data set: an array of numbers, sparse rows, or a DataFrame if there are text columns."""
+    """Return the table of a data set: a numeric array, sparse rows, or a DataFrame if it has text columns."""
     if preparation is None:
         dataset.check_complete()
         warn_of_scales(dataset)
@@ -319,7 +323,7 @@ def _table(dataset: Dataset, preparation: Any) -> Any:
 
 
 def _built(kind: str, component: Any) -> Any:
-    """Return the estimator that a name in conf or a config describes; an estimator is returned unchanged."""
+    """Return the estimator described by a name in conf or a config; estimators are returned unchanged."""
     if isinstance(component, str):
         from provlab.core.composition import part_config
         from provlab.project.project import conf_files
@@ -340,7 +344,7 @@ def _built(kind: str, component: Any) -> Any:
 
 
 def _model(model: Any, dataset: Dataset) -> Any:
-    """Return the model, unfitted; by default a linear one that is fast at the shape of the table."""
+    """Return the unfitted model; by default a linear model that is fast for the shape of the table."""
     from sklearn.base import is_classifier, is_regressor
 
     if model in (None, "by_task"):
@@ -353,13 +357,13 @@ def _model(model: Any, dataset: Dataset) -> Any:
         )
         raise ValueError(
             f"select: model: expected a model that predicts {kind}, got {type(built).__name__}; if the kind of "
-            f"target is wrong, set it by --task."
+            f"target is wrong, set it with --task."
         )
     return built
 
 
 def _measure(scoring: Any, dataset: Dataset, model: Any) -> Measure:
-    """Return the measure for a scorer of scikit-learn, of `make_scorer`, or of the caller."""
+    """Return the measure for a scikit-learn scorer, the result of `make_scorer`, or a function."""
     if not scoring:
         return Measure("", dataset.is_regression)
     with estimators_in_hand():
@@ -388,13 +392,13 @@ def _default_model(dataset: Dataset) -> Any:
     return LinearSVC(dual=False, random_state=0)  # a tenth of LIBSVM's time on thousands of rows
 
 
-# ---- the work
+# ---- computation
 
 
 def _outer_of(
     cv: Any, dataset: Dataset, time: NDArray[np.int64] | None, random_state: int
 ) -> tuple[Splits | None, int | None]:
-    """Return the outer folds of `cv`, and the gap between folds in time; None for both if it gives none."""
+    """Return the outer folds and the time gap that `cv` gives; each is None if `cv` does not give it."""
     if cv is None or isinstance(cv, int):
         return None, None
     if getattr(cv, "random_state", 0) is None:
@@ -403,7 +407,7 @@ def _outer_of(
     stated = folds_of_rows(cv)
     if stated is not None:
         cv = PredefinedSplit(stated)
-    # rows are those that the caller has; they were put into the order of time
+    # cv numbers the rows of the caller, which have been sorted by time
     order = np.arange(dataset.n_rows) if time is None else np.argsort(time)
     splits = splits_of("select", cv, dataset.X[order], dataset.labels[order], _rows(dataset.groups, order))
     gap = cv.gap if isinstance(cv, TimeSeriesSplit) else None
@@ -422,7 +426,7 @@ def _rows(values: NDArray[Any] | None, order: NDArray[np.int64]) -> NDArray[Any]
 def _folds(
     problem: Problem, n_splits: int | None, repeats: int, splits: Splits | None
 ) -> tuple[list[Any], int, list[str]]:
-    """Return the outer folds, the number of inner ones, and notes."""
+    """Return the outer folds, the number of inner folds, and notes."""
     dataset = problem.dataset
     is_large = dataset.n_rows > MANY_ROWS
     n_inner = N_INNER_OF_MANY if is_large else N_INNER
@@ -437,16 +441,16 @@ def _folds(
     notes = []
     if n_outer < wanted:
         what = "groups" if dataset.groups is not None else "rows of its smallest class"
-        notes.append(f"{n_outer} folds, as there are {n_outer} {what}")
+        notes.append(f"only {n_outer} folds, because there are {n_outer} {what}")
     return list(outer_splits(problem, n_outer, repeats)), n_inner, notes
 
 
 def _outcomes(
     problem: Problem, folds: Sequence[Any], n_inner: int, n_jobs: int | None, tell: Callable[[str], None]
 ) -> list[Outcome]:
-    """Return the outcome of each fold, followed by that on all rows.
+    """Return the outcome of each fold, followed by the outcome on all rows.
 
-    The first fold is computed in this process: its time decides whether starting workers pays off.
+    The first fold is computed in this process, and its time decides whether to start workers.
     """
     every_row = np.arange(problem.dataset.n_rows)
     work = [*folds, (every_row, None)]
@@ -470,7 +474,10 @@ def _outcomes(
 
 
 def _pipeline(problem: Problem, final: Outcome, preparation: Any, model: Any, labels: NDArray[Any]) -> Pipeline:
-    """Return selector, preparation and model as a pipeline fitted on all rows; it needs only the selected columns."""
+    """Return selector, preparation and model as a pipeline fitted on all rows.
+
+    To predict, it needs only the selected columns.
+    """
     dataset = problem.dataset
     names = dataset.feature_names.tolist()
     method, size = final.choice

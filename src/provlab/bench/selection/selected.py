@@ -1,4 +1,4 @@
-"""The result of `select`: features, error and tables, with tests of the differences."""
+"""Result of `select`: features, error and tables, with tests of the differences."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from provsel.stability import stability
 Floats = NDArray[np.float64]
 
 ALL, GUESS = "all columns", "guessing"
-"""Last lines of the table of methods."""
+"""Last rows of the table of methods."""
 
 
 class FoldValues(NamedTuple):
-    """The measure on each outer fold, and the parameters for the intervals of its means.
+    """Measure on each outer fold, and the parameters for intervals of its means.
 
     Attributes
     ----------
     procedure, of_all, guess : ndarray of shape (n_folds,)
         Measures of the whole procedure, of all columns, and of guessing.
     methods : ndarray of shape (n_folds, n_methods)
-        Each with its own size, chosen on inner folds; NaN for a method that failed in a fold.
+        Measures of each method at the size chosen on inner folds; NaN for a method that failed in a fold.
     sizes : ndarray of shape (n_folds, n_sizes)
         Measures of the method chosen on all rows.
     ratio : float
-        Test rows per training row.
+        Number of test rows per training row.
     n_rows : int
-        Rows that are tested in a repeat.
+        Number of rows that are tested in a repeat.
     """
 
     procedure: Floats
@@ -54,13 +54,13 @@ class FoldValues(NamedTuple):
     def estimate(self, values: Floats, measure: Measure) -> Estimate:
         """Return a mean over folds with its interval.
 
-        A classification error is at most as certain as one from independent rows: ten folds without errors do not prove
-        an error of zero.
+        The interval of a classification error is at least as wide as that of independent rows,
+        because ten folds without errors do not prove an error of zero.
         """
         mean = float(values.mean())
         low, high = CorrectedT(values, ratio=self.ratio).interval(0.95)
         if measure.is_percent:
-            if np.ptp(values) == 0:  # of few folds that are all equal, t tells nothing
+            if np.ptp(values) == 0:  # the t interval is meaningless for equal values
                 low, high = mean, mean
             n_wrong = mean / 100 * self.n_rows
             n_right = self.n_rows - n_wrong
@@ -72,7 +72,7 @@ class FoldValues(NamedTuple):
         return Estimate(mean, max(low, least), min(high, largest))
 
     def difference(self, values: Floats, others: Floats) -> CorrectedT:
-        """Return the test of the mean difference between two, fold by fold."""
+        """Return the test of the mean fold-by-fold difference between two sets of values."""
         return CorrectedT(values - others, ratio=self.ratio)
 
 
@@ -98,36 +98,38 @@ def fold_values(problem: Problem, outcomes: Sequence[Outcome], method: int) -> F
 
 
 def _tested(fold: Outcome) -> Measured:
-    assert fold.tested is not None  # of an outer fold
+    assert fold.tested is not None  # holds for outer folds
     return fold.tested
 
 
 class Selected:
-    """What `select` returns. It prints the answer first; a notebook shows it with its figure.
+    """Result of `select`. It prints the answer first; a notebook also shows the figure.
 
     Attributes
     ----------
     features : list of str
-        Selected on all rows, the best first.
+        Features selected on all rows, best first.
     method : str
-        That selected them.
+        Method that selected them.
     error : Estimate
-        Error of the whole procedure on unseen rows: in percent, RMSE for numbers, or the given scorer.
+        Error of the whole procedure on unseen rows: in percent, as RMSE for numbers, or by the given scorer.
     pipeline : Pipeline
-        Fitted on all rows: selection, preparation and model. To predict, a table needs the selected columns only.
+        Selection, preparation and model, fitted on all rows. To predict, a table needs only the selected columns.
     table : DataFrame
-        One line per method, whose number of features is chosen inside each fold; then all columns and guessing.
-        Differences are relative to the best line and to all columns; p-values are adjusted by Holm over the methods.
+        One row per method, with the number of features chosen inside each fold, followed by all
+        columns and guessing. Differences are from the best row and from all columns; p-values are
+        adjusted over the methods by Holm.
     curve : DataFrame
-        A line for each number of features of `method` on the outer folds; the last is that of all columns.
+        One row per number of features of `method` on the outer folds; the last row is for all columns.
     frequency : DataFrame
-        One line per feature: in how many outer folds it was selected, and whether it is in the final set.
+        One row per feature: the number of outer folds that selected it, and whether it is in the final set.
     folds : DataFrame
-        One line per outer fold: chosen method and features, and the measure, also of all columns and guessing.
+        One row per outer fold: the chosen method and features, and the measures of the procedure,
+        of all columns and of guessing.
     notes : list of str
-        What was left out or joined, and why.
+        Notes on what was left out or merged, and why.
     code : str
-        A script of the same selection with scikit-learn and provsel.
+        Script that repeats the selection with scikit-learn and provsel.
     """
 
     def __init__(
@@ -154,11 +156,11 @@ class Selected:
         self.notes = [*notes, *(f"{name} failed: {reason}" for name, reason in failures.items())]
         self.source: list[str] = []
 
-    # ---- frames
+    # ---- tables
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One line per method, followed by all columns and guessing."""
+        """One row per method, followed by all columns and guessing."""
         values, name = self.values, self.measure.name
         lines = {}
         for place, method in enumerate(self.problem.methods):
@@ -183,14 +185,14 @@ class Selected:
 
     @cached_property
     def methods(self) -> FoldDifferences:
-        """The methods that worked on all outer folds, each with its own number of columns."""
+        """Values of the methods that worked on all outer folds, each with its own number of columns."""
         names = [method.name for method in self.problem.methods]
         values = pd.DataFrame(self.values.methods, columns=names).dropna(axis="columns")
         return FoldDifferences(values, self.values.ratio, self.measure.sign)
 
     @property
     def best(self) -> str:
-        """The method of the best mean over the outer folds."""
+        """Method with the best mean over the outer folds."""
         return self.methods.best
 
     def _columns(self, fold: Outcome, method: int) -> NDArray[np.int64]:
@@ -206,12 +208,12 @@ class Selected:
         try:
             selections = [self._columns(fold, method) for fold in self.outer]
             return stability(selections, self.problem.n_columns, overlap=min(self.values.ratio, 0.99)).index
-        except ValueError:  # everything or nothing in each fold
+        except ValueError:  # all or no features are selected in each fold
             return math.nan
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """The measure of `method` at each size, the last being all columns."""
+        """Measure of `method` at each size; the last size is all columns."""
         lines = []
         for place, size in enumerate(self.problem.sizes):
             of_size = self.values.sizes[:, place]
@@ -223,7 +225,7 @@ class Selected:
 
     @cached_property
     def frequency(self) -> pd.DataFrame:
-        """How often the procedure selected each feature on the outer folds, the most frequent ones first."""
+        """Number of outer folds in which the procedure selected each feature, most frequent first."""
         counts = np.zeros(self.problem.n_columns, dtype=np.int64)
         for selected in self._selected_in_folds():
             counts[selected] += 1
@@ -243,7 +245,7 @@ class Selected:
 
     @cached_property
     def folds(self) -> pd.DataFrame:
-        """What the procedure chose in each outer fold, and the measure on its test rows."""
+        """Choices of the procedure in each outer fold, and the measure on its test rows."""
         names = self.problem.dataset.feature_names
         values = self.values
         lines = []
@@ -254,18 +256,18 @@ class Selected:
             lines.append(line)
         return pd.DataFrame(lines)
 
-    # ---- what people see
+    # ---- text, figure and code
 
     @property
     def answer(self) -> list[str]:
-        """One to four sentences: the features to keep, their error, and what these data cannot decide."""
+        """Sentences on the features to keep, their error, and what these data cannot decide."""
         from provlab.bench.selection.answer import answer
 
         return answer(self)
 
     @property
     def code(self) -> str:
-        """A script of the same selection with scikit-learn and provsel; X and y are the table and its target."""
+        """Script that repeats the selection with scikit-learn and provsel, for a table X and its target y."""
         return code_of(self)
 
     def __str__(self) -> str:
@@ -277,14 +279,14 @@ class Selected:
     __repr__ = __str__
 
     def draw(self) -> Any:
-        """Return a Matplotlib figure: the measure against the number of features, with all columns and guessing."""
+        """Return a Matplotlib figure of the measure against the number of features, with all columns and guessing."""
         from provlab.report.figures.sizes import size_figure
 
         estimates = {ALL: self.table.loc[ALL], GUESS: self.table.loc[GUESS]}
         return size_figure(self.curve, self.measure.label, self.method, estimates)
 
     def _repr_html_(self) -> str:
-        """Return answer, figure and table, for a notebook."""
+        """Return the answer, the figure and the table as HTML for a notebook."""
         from provlab.bench.selection.answer import method_texts
         from provlab.report.notebook import notebook_html
 

@@ -1,4 +1,4 @@
-"""Choose columns of a table by a selector on prepared rows; all prepared columns of one table column count as one."""
+"""Selection of table columns by a selector that works on the prepared columns."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ if TYPE_CHECKING:
 
 
 class TableSelector(TransformerMixin, BaseEstimator):
-    """Keep the columns of a table, unchanged, that a selector chooses after a preparation.
+    """Keep those columns of a table, unchanged, that a selector chooses after a preparation.
 
-    All columns that the preparation derives from one, such as the dummies of a category, are chosen together and count
-    as one.
+    All columns that the preparation derives from one table column, such as the dummies of a
+    category, are chosen together and count as one.
 
     Parameters
     ----------
     selector : selector
-        Unfitted, with a parameter `n_features_to_select` or `k`, which is set.
+        Unfitted selector with a parameter `n_features_to_select` or `k`, which is set by this class.
     n_features_to_select : int
-        Number of columns of the table.
+        Number of table columns to keep.
     preparation : transformer, optional
-        Fitted before the selection, see `provlab.run.preparation.TablePreparation`; None for a table of numbers.
+        Preparation fitted before the selection, see `provlab.run.preparation.TablePreparation`;
+        None for a numeric table.
     columns : sequence of str, optional
         Names of the candidate columns; None means all.
 
     Attributes
     ----------
     features_ : list of str
-        Names of the columns kept, in order of selection. Columns of arrays are called "1", "2", ....
+        Names of the kept columns, in order of selection. Columns of arrays are named "1", "2", ....
 
     Examples
     --------
@@ -88,7 +89,7 @@ class TableSelector(TransformerMixin, BaseEstimator):
             return table
         kinds = [*table.dtypes]
         if not self.texts_ and all(isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in kinds):
-            return table.astype(np.float64)  # at once: columns may be tens of thousands
+            return table.astype(np.float64)  # in one call, because there may be tens of thousands of columns
         import pandas as pd
 
         columns = {}
@@ -97,7 +98,7 @@ class TableSelector(TransformerMixin, BaseEstimator):
         return pd.DataFrame(columns, index=table.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns kept, in order of selection."""
+        """Return the names of the kept columns, in order of selection."""
         check_is_fitted(self)
         return np.array(self.features_, dtype=object)
 
@@ -109,7 +110,7 @@ def _names_of(X: Any) -> list[str]:
 
 
 def _columns_of(X: Any, names: Sequence[str]) -> Any:
-    """Return some columns of a table by their names: a DataFrame, or sparse rows."""
+    """Return the named columns of a table as a DataFrame or sparse rows."""
     places = {name: place for place, name in enumerate(_names_of(X))}
     missing = [name for name in names if name not in places]
     if missing:
@@ -127,7 +128,7 @@ def _columns_of(X: Any, names: Sequence[str]) -> Any:
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
-    """Return a text column as objects, NaN where a value is missing."""
+    """Return a text column as objects, with NaN for missing values."""
     texts = column.astype(object)
     return texts.where(column.isna(), texts.astype(str)).where(column.notna(), np.nan)
 
@@ -144,9 +145,11 @@ def text_columns(table: pd.DataFrame) -> list[str]:
 
 
 def numbers_or_table(table: Any, preparation: Any) -> tuple[Any, Any]:
-    """Return a table in the fastest form for its preparation, as an array if all are numbers, and the preparation.
+    """Return a table in the fastest form for its preparation, and the preparation.
 
-    On thousands of columns, fitting to arrays takes a tenth of the time.
+    A numeric table is returned as an array.
+
+    For thousands of columns, fitting to arrays takes a tenth of the time.
     """
     if not sparse.issparse(table) and text_columns(table):
         return table, clone(preparation)
@@ -175,8 +178,8 @@ def fitted_rows(transformer: Any, rows: Any) -> tuple[Any, NDArray[np.int64]]:
         return prepared, transformer.sources()
     if prepared.shape[1] != n_columns:
         raise ValueError(
-            f"select: expected a preparation that keeps each column, got {type(transformer).__name__}, which makes "
-            f"{prepared.shape[1]} columns of {n_columns}; choose another one, or run with selector=..."
+            f"select: expected a preparation that keeps each column, got {type(transformer).__name__}, which turns "
+            f"{n_columns} columns into {prepared.shape[1]}; choose another one, or use provsel run with selector=..."
         )
     return prepared, np.arange(n_columns)
 
@@ -184,10 +187,11 @@ def fitted_rows(transformer: Any, rows: Any) -> tuple[Any, NDArray[np.int64]]:
 def first_columns(
     selector: Any, view: TrainingView, sources: NDArray[np.int64], sizes: Sequence[int]
 ) -> list[NDArray[np.int64]]:
-    """Return the columns of the table that a selector keeps at each of some increasing sizes, the best first.
+    """Return the table columns that a selector keeps at each of the given increasing sizes, best first.
 
-    A column of the table counts as soon as one derived from it is kept. If several are derived from one, the selector
-    is requested more until enough table columns are kept. It may find fewer.
+    A table column counts as kept if a column derived from it is kept. If several are derived from
+    one, more columns are requested from the selector until enough table columns are kept. There may
+    be fewer.
     """
     chosen = []
     count = 0
@@ -204,9 +208,9 @@ def first_columns(
 
 
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
-    """Return the columns that a selector keeps when `count` are requested; fits on one view share their order."""
+    """Return the columns that a selector keeps when `count` are requested; fits on one view share the ranking."""
     if isinstance(selector, BaseSelector):
-        sized = copy.copy(selector)  # not fitted: it has parameters only, and `clone` takes as long as a fit
+        sized = copy.copy(selector)  # it is unfitted and has only parameters, and `clone` takes as long as a fit
         sized.n_features_to_select = count
         return sized.fit_view(view).indices_
     fitted = sized(selector, count).fit(view.X, view.y)
@@ -214,7 +218,7 @@ def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
 
 
 SIZES = ("n_features_to_select", "k")
-"""What selectors call the number of features that they are asked for; `k` is that of SelectKBest."""
+"""Names that selectors use for the requested number of features; `k` is that of SelectKBest."""
 
 
 def sized(selector: Any, count: int) -> Any:

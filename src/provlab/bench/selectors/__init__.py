@@ -1,6 +1,6 @@
-"""Selectors of the benchmark outside provsel: those of scikit-learn and other packages, and bagged ones.
+"""Selectors of the benchmark outside provsel: bagged and tuned ones, and those of scikit-learn and other packages.
 
-Packages of the extra "benchmark" are imported by fits.
+The packages of the extra "benchmark" are imported when a selector is fitted.
 """
 
 from provlab.bench.selectors.bagged import BaggedSelector
@@ -13,6 +13,7 @@ from provlab.bench.selectors.of_packages import (
     MCPPathSelector,
     SVMWeightsSelector,
 )
+from provlab.bench.selectors.tuned import TunedSelector
 
 __all__ = [
     "BaggedSelector",
@@ -23,4 +24,5 @@ __all__ = [
     "LeastAnglesSelector",
     "MCPPathSelector",
     "SVMWeightsSelector",
+    "TunedSelector",
 ]

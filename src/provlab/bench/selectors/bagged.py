@@ -1,4 +1,4 @@
-"""A ranked selector on many bootstrap samples of the rows: the mean of its rankings."""
+"""Mean ranking of a ranked selector over bootstrap samples of the rows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ class BaggedSelector(RankedSelector):
     ----------
     n_features_to_select : int or float
     selector : selector
-        Of provsel, with `n_features_to_select` and `ranking_`. Asked for one feature, it ranks all; features that it
-        ranks equal, such as those of one round of an elimination, share the mean of their ranks.
+        Selector of provsel with `n_features_to_select` and `ranking_`. It must rank all features
+        even if one is requested. Features with equal ranks, such as those of one elimination round,
+        share the mean of their ranks.
     n_bags : int, default=20
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target, as for provsel's selectors. Of classes each sample has as many rows as there are.
+        Kind of target, as for provsel's selectors. Each sample has as many rows of each class as the data.
     random_state : int, Generator or None, default=0
 
     Source: Abeel, Helleputte, Van de Peer, Dupont, Saeys (2010), with equal weights.
@@ -64,26 +65,26 @@ class BaggedSelector(RankedSelector):
         return Ranking.by_scores(-total / int(self.n_bags))
 
     def _settings(self, rows: RankedRows) -> dict[str, Any]:
-        """Return what the selector is set to, or raise where it cannot rank all features."""
+        """Return the parameters to set on the selector; raise if it cannot rank all features."""
         if not isinstance(self.selector, BaseSelector):
             raise self._unusable()
         parameters = self.selector.get_params(deep=False)
         if "n_features_to_select" not in parameters:
             raise self._unusable()
         settings: dict[str, Any] = {"n_features_to_select": 1}
-        if "task" in parameters:  # the rows of a sample alone may look different
+        if "task" in parameters:  # the task guessed from a sample may differ
             settings["task"] = "regression" if rows.classes is None else "classification"
         return settings
 
     def _unusable(self) -> ValueError:
         return ValueError(
             f"BaggedSelector: expected a selector of provsel with n_features_to_select and ranking_, got "
-            f"{self.selector!r:.80}; pass for example FTestSelector(1)."
+            f"{self.selector!r:.80}; pass, for example, FTestSelector(1)."
         )
 
 
 def _bootstrap(rows: RankedRows, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return rows drawn with replacement, as many of each class as there are."""
+    """Return rows drawn with replacement, with the class sizes of the data."""
     if rows.classes is None:
         return rng.integers(rows.y.size, size=rows.y.size)
     drawn = []

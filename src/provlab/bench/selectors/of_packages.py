@@ -1,6 +1,7 @@
-"""Methods of other packages as ranked selectors, for classes and for numbers: paths, weights, and trees.
+"""Methods of other packages as ranked selectors for classes and numbers: paths, weights and trees.
 
-Each orders the features once for all numbers that are asked for. What a path leaves out follows by its F statistic.
+Each ranks the features once for all requested numbers. Features that a path leaves out follow in
+the order of their F statistics.
 """
 
 from __future__ import annotations
@@ -31,25 +32,25 @@ from provsel.kernels.standardised import indicator_targets
 from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, completed
 
 LEAST = 200
-"""A path goes on until so many features have entered, whatever number is asked for: the largest of the benchmark."""
+"""A path continues until this many features have entered, the largest number of the benchmark."""
 
 N_STEPS = 20
-"""Penalties of a path."""
+"""Number of penalties of a path."""
 
 Floats = NDArray[np.float64]
 
 
 class PackagedSelector(RankedSelector):
-    """Keeps the first features of an order that another package makes.
+    """Select the first features in a ranking by another package.
 
     Parameters
     ----------
     n_features_to_select : int or float
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target, as for provsel's selectors.
+        Kind of target, as for provsel's selectors.
     version : str, optional
-        Version of the package, or the first numbers of it, as "1.9". Keys of trials have it, and `fit` refuses another
-        one. None takes any.
+        Version of the package, or its first components such as "1.9". It is part of the keys of
+        trials, and `fit` refuses other versions. None accepts any version.
     """
 
     algorithm_version = 1
@@ -77,13 +78,13 @@ class PackagedSelector(RankedSelector):
 
     @abstractmethod
     def _order(self, rows: RankedRows, most: int) -> Ranking:
-        """Return the order of the features, the first `most` of which are the method's own where it has so many."""
+        """Return the ranking, of which the method itself determines the first `most` features if it can."""
 
 
 def targets_of(rows: RankedRows) -> Floats:
-    """Return what is regressed on the features, shape (n_targets, n): 0 and 1 of each class, or the numbers.
+    """Return the regression targets, shape (n_targets, n): a 0/1 indicator per class, or the numbers.
 
-    Two classes have one target. Numbers are standardised: tolerances of solvers do not know their unit.
+    Two classes have one target. Numbers are standardised, because the tolerances of solvers do not depend on the unit.
     """
     if rows.classes is None:
         return scale(rows.y)[None, :]
@@ -91,10 +92,10 @@ def targets_of(rows: RankedRows) -> Floats:
 
 
 def f_scores(rows: RankedRows) -> Floats:
-    """Return scikit-learn's F statistics, 0 of constant columns."""
+    """Return scikit-learn's F statistics, with 0 for constant columns."""
     statistic = feature_selection.f_regression if rows.classes is None else feature_selection.f_classif
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.simplefilter("ignore", UserWarning)  # names the constant columns
+        warnings.simplefilter("ignore", UserWarning)  # about constant columns
         scores = statistic(rows.X, rows.y)[0]
     return np.nan_to_num(scores, nan=0.0, posinf=np.finfo(np.float64).max)
 
@@ -102,7 +103,7 @@ def f_scores(rows: RankedRows) -> Floats:
 def by_entry(paths: Floats, rows: RankedRows) -> Ranking:
     """Return the order in which features enter a path of absolute coefficients, shape (n_steps, d).
 
-    Those that enter at the same step are ordered by their coefficient there. Those that never do follow.
+    Features that enter at the same step are ordered by their coefficients there. Features that never enter come last.
     """
     entered = np.flatnonzero(paths.any(axis=0))
     step = np.argmax(paths[:, entered] > 0, axis=0)
@@ -111,7 +112,9 @@ def by_entry(paths: Floats, rows: RankedRows) -> Ranking:
 
 
 class SVMWeightsSelector(PackagedSelector):
-    """Size of the weights of one linear SVM on all features, the norm over the classes; of numbers a linear SVR.
+    """Ranking by the absolute weights of a linear SVM on all features, or of a linear SVR for numbers.
+
+    For several classes, the norm over the classes is used.
 
     Source: Guyon, Weston, Barnhill, Vapnik (2002), without the recursion; scikit-learn's `LinearSVC`, `LinearSVR`.
     """
@@ -120,7 +123,7 @@ class SVMWeightsSelector(PackagedSelector):
 
     def _order(self, rows: RankedRows, most: int) -> Ranking:
         if rows.classes is None:
-            [target] = targets_of(rows)  # C and epsilon are in its unit
+            [target] = targets_of(rows)  # C and epsilon depend on its unit
             regression = LinearSVR(
                 epsilon=0.1, loss="squared_epsilon_insensitive", dual="auto", max_iter=10_000, random_state=0
             )
@@ -130,9 +133,9 @@ class SVMWeightsSelector(PackagedSelector):
 
 
 class L1PathSelector(PackagedSelector):
-    """Where features enter the path of an L1 penalty: logistic regression of each class, the lasso of numbers.
+    """Order of entry in an L1 path: logistic regression for each class, or the lasso for numbers.
 
-    Twenty penalties, from the least that keeps no feature to a thousandth of it.
+    There are twenty penalties, from the smallest that keeps no feature to a thousandth of it.
 
     Source: Tibshirani (1996); Ng (2004); scikit-learn's `LogisticRegression` and `Lasso`.
     """
@@ -151,7 +154,7 @@ class L1PathSelector(PackagedSelector):
 
 def _logistic_steps(rows: RankedRows) -> Iterator[Floats]:
     """Yield the largest weight of each feature over the classes, shape (d,), penalty by penalty."""
-    # scikit-learn has renamed the setting
+    # scikit-learn has renamed the parameter
     penalty = {"l1_ratio": 1.0} if LogisticRegression().penalty == "deprecated" else {"penalty": "l1"}
     targets = targets_of(rows)
     least = [l1_min_c(rows.X, target, loss="log") for target in targets]
@@ -171,15 +174,15 @@ def _lasso_steps(rows: RankedRows) -> Iterator[Floats]:
     model = Lasso(warm_start=True)
     for share in np.geomspace(1, 0.001, N_STEPS):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # of small penalties, where most have entered
+            warnings.simplefilter("ignore", ConvergenceWarning)  # at small penalties, when most features have entered
             model.set_params(alpha=largest * share).fit(X, target)
         yield np.abs(model.coef_)
 
 
 class MCPPathSelector(PackagedSelector):
-    """Where features enter the path of least squares with the minimax concave penalty, on numbers or on each class.
+    """Order of entry in a least-squares path with the minimax concave penalty, on numbers or each class.
 
-    Twenty penalties, from the least that drops everything to a hundredth of it; gamma is 3.
+    There are twenty penalties, from the smallest that drops all features to a hundredth of it; gamma is 3.
 
     Source: Zhang (2010); Bertrand, Klopfenstein, Bannier, Gidel, Massias (2022), skglm.
     """
@@ -195,16 +198,16 @@ class MCPPathSelector(PackagedSelector):
             centred = target - target.mean()
             penalties = np.abs(X.T @ centred).max() / len(X) * np.geomspace(1, 0.01, N_STEPS)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a path of a problem that is not convex
+                warnings.simplefilter("ignore")  # the problem is not convex
                 coefficients = MCPRegression(max_iter=20).path(X, centred, penalties)[1]
             paths = np.maximum(paths, np.abs(coefficients[: X.shape[1]].T))
         return by_entry(paths, rows)
 
 
 class LeastAnglesSelector(PackagedSelector):
-    """Order of least angle regression on the numbers, or on 0 and 1 of each class against the rest.
+    """Order of entry in least angle regression on the numbers, or on each class against the rest.
 
-    Of several classes a feature has its best place.
+    For several classes, a feature gets its best rank over the classes.
 
     Source: Efron, Hastie, Johnstone, Tibshirani (2004); scikit-learn's `lars_path`.
     """
@@ -219,10 +222,10 @@ class LeastAnglesSelector(PackagedSelector):
 
 def _least_angles(rows: RankedRows, most: int) -> Iterator[NDArray[np.int64]]:
     """Yield the features in the order in which they enter, for each target."""
-    X = scale(np.asfortranarray(rows.X))  # as the path takes them
+    X = scale(np.asfortranarray(rows.X))  # as `lars_path` needs it
     for target in targets_of(rows):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the path ends early where the columns are exhausted
+            warnings.simplefilter("ignore")  # the path ends early if the columns are exhausted
             _, active, _ = lars_path(X, target - target.mean(), method="lar", max_iter=most)
         yield np.asarray(active, dtype=np.int64)
 
@@ -242,7 +245,7 @@ class FastCanSelector(PackagedSelector):
         while True:
             try:
                 fitted = fastcan.FastCan(count, verbose=0).fit(rows.X, targets_of(rows).T)
-            except RuntimeError as error:  # the columns are exhausted; the message tells when
+            except RuntimeError as error:  # the columns are exhausted; the message states when
                 told = re.search(r"with the (\d+) selected|selecting the (\d+)", str(error))
                 fewer = 0 if told is None else int(told[1] or int(told[2]) - 1)
                 if not 0 < fewer < count:
@@ -269,9 +272,9 @@ class ExtraTreesSelector(PackagedSelector):
 
 
 class BoostingGainSelector(PackagedSelector):
-    """Gain of the splits in 100 boosted trees of depth 3, each node of which looks at sqrt(d) features.
+    """Gain of the splits in 100 boosted trees of depth 3, with sqrt(d) candidate features per node.
 
-    Features without a split follow by their F statistic.
+    Features without a split follow in the order of their F statistics.
 
     Source: Friedman (2001); scikit-learn's `GradientBoostingClassifier`, `GradientBoostingRegressor`.
     """

@@ -1,4 +1,4 @@
-"""Versions of the packages whose code orders features."""
+"""Versions of the packages whose code ranks features."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def check_version(subject: str, package: str, stated: str | None) -> None:
         )
     if stated is not None and not is_version(installed, stated):
         raise ImportError(
-            f"{subject}: expected {package} {stated}, got {installed}, which would give trials other keys; install "
-            f"{package} {stated}, or state selector.version={installed}."
+            f"{subject}: expected {package} {stated}, got {installed}, which would change the keys of trials; install "
+            f"{package} {stated}, or set selector.version={installed}."
         )
 
 
 def installed_version(package: str) -> str | None:
-    """Return the version of a package that is installed; None if there is none."""
+    """Return the installed version of a package; None if it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -30,5 +30,5 @@ def installed_version(package: str) -> str | None:
 
 
 def is_version(version: str, stated: str) -> bool:
-    """Return whether a version is the stated one, or begins with its numbers."""
+    """Return whether a version equals the stated one or begins with its components."""
     return f"{version}.".startswith(f"{stated}.")

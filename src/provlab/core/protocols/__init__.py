@@ -1,6 +1,7 @@
-"""How trials are measured: one class per protocol declares columns, checks a cell, and chooses rows.
+"""Protocols, which define how trials are measured: each class declares columns, checks cells and chooses rows.
 
-scikit-learn is imported only when needed: plans and stores are read without it. `provlab.run.measuring` measures.
+scikit-learn is imported only when needed, because plans and stores are read without it. The
+measurements are in `provlab.run.measuring`.
 """
 
 from collections.abc import Mapping
@@ -47,8 +48,8 @@ COLUMNS = (
     *columns("seconds", "task_cpu"),
 )
 """Columns of a record: its trial, the measurements of its protocol, and its environment. `task_cpu` is the CPU time of
-the whole task, including loading the data and certifying, divided by its number of trials, so that its sum is the total
-cost of the trials.
+the whole task, including data loading and certificates, divided by the number of its trials, so that the sum is the
+total cost of the trials.
 """
 
 
@@ -58,7 +59,7 @@ def protocol_named(name: object) -> AbstractProtocol:
     Raises
     ------
     ValueError
-        For an unknown one.
+        If the name is unknown.
     """
     if not isinstance(name, str) or name not in PROTOCOLS:
         raise ValueError(f"protocol.split: expected one of {tuple(PROTOCOLS)}, got {name!r:.80}.")
@@ -66,12 +67,12 @@ def protocol_named(name: object) -> AbstractProtocol:
 
 
 def protocol_of(settings: Mapping[str, Any]) -> AbstractProtocol:
-    """Return the protocol for the settings of a config, with its splitter if it uses one.
+    """Return the protocol for the settings of a config, with any splitter that it uses.
 
     Raises
     ------
     ValueError
-        For an unknown name, and for a splitter with a protocol that uses none.
+        If the name is unknown, or a splitter is set for a protocol that uses none.
     """
     protocol = protocol_named(settings.get("split"))
     cv = settings.get("cv")
@@ -79,7 +80,7 @@ def protocol_of(settings: Mapping[str, Any]) -> AbstractProtocol:
         return _with_splitter(type(protocol), canonical_json(cv))
     if cv is not None:
         raise ValueError(
-            f"protocol.cv: it cannot be set with the split {protocol.name}, got {cv!r:.80}; use protocol=splitter."
+            f"protocol.cv: cannot be set with the split {protocol.name}, got {cv!r:.80}; use protocol=splitter."
         )
     return protocol
 

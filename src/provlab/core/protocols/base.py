@@ -1,6 +1,6 @@
-"""What every protocol declares: columns, settings, the rows of its folds, and invalid settings.
+"""Base classes of protocols, which declare columns, settings, rows of folds, and invalid settings.
 
-scikit-learn is imported only when needed: plans and stores are read without it.
+scikit-learn is imported only when needed, because plans and stores are read without it.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ Kind = Literal[
 
 
 class Column(NamedTuple):
-    """One column of a record.
+    """A column of a record.
 
     Attributes
     ----------
     name : str
     kind : str
-        "text", "int32", "int64", "number"; "features" and "counts", lists of int32, "names" and "weights", of text and
-        numbers; "seconds" and "volatile bytes" differ between
-        two runs of the same trial on the same machine.
+        "text", "int32", "int64" or "number"; "features" and "counts" are lists of int32, and
+        "names" and "weights" lists of strings and numbers. "seconds" and "volatile bytes" differ
+        between two runs of the same trial on the same machine.
     default : value
         Value for a trial whose protocol measures something else.
     low, high : float
-        The ends of the range of its values, or of those in its lists; foreign classes have no range.
+        Ends of the range of values, or of list elements; foreign classes have no range.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Column(NamedTuple):
 
 
 def columns(kind: Kind, *names: str, low: float = -math.inf, high: float = math.inf) -> tuple[Column, ...]:
-    """Return columns of one kind and range, empty if nothing was measured; seconds and bytes are never negative."""
+    """Return columns of one kind and range, empty by default; seconds and bytes are never negative."""
     if kind in ("seconds", "volatile bytes"):
         low, high = 0.0, sys.float_info.max
     return tuple(Column(name, kind, low=low, high=high) for name in names)
 
 
 def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
-    """Return the columns of the theorems, each once: a trial that does not measure them says so."""
+    """Return the distinct columns of theorems; a trial that does not measure them states that."""
     declared: dict[str, Column] = {}
     for theorem in theorems:
         for name, kind in theorem.columns().items():
@@ -79,7 +79,7 @@ FOLD_COLUMNS = columns("int32", "n_train", "n_test", "n_features", low=0)
 
 
 def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[str, int]:
-    """Return the name of the rarest class among the given rows, and its number of rows."""
+    """Return the name of the rarest class among the given rows, and the number of its rows."""
     classes, codes = np.unique(dataset.y, return_inverse=True)
     counts = np.bincount(codes[rows], minlength=classes.size)
     k = int(counts.argmin())
@@ -87,19 +87,19 @@ def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[st
 
 
 def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True) -> None:
-    """Raise for a fold without test rows, with rows of a group on both sides, or with training rows that lack a class.
+    """Raise if a fold has no test rows, splits a group, or has training rows that lack a class.
 
-    Without `every_class` a class may be missing, as scikit-learn allows for given splits.
+    Without `every_class`, a class may be missing, as scikit-learn allows for given splits.
 
     Raises
     ------
     ValueError
-        Names the group or the class, and what to choose instead.
+        If this is the case. The message names the group or class, and an alternative.
     """
     if not test.size:
         raise ValueError(
             f"data set {dataset.name}: expected test rows in fold {fold}, got none; lower protocol.n_splits, because "
-            f"there are few groups, or their sizes differ much."
+            f"there are few groups or their sizes differ much."
         )
     if dataset.groups is not None:
         both = np.intersect1d(dataset.groups[train], dataset.groups[test])
@@ -120,7 +120,8 @@ def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_cl
 
 
 SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
-"""On the support vectors of the model on all features; on all training rows; on these and the centre of their ball."""
+"""Rows for selection: support vectors of the model on all features; all training rows; these and the centre of their
+ball."""
 
 Record = dict[str, Any]
 
@@ -128,12 +129,12 @@ MODELS = {
     False: "model=libsvm, model=liblinear or model=logistic",
     True: "model=ridge, model=lasso or model=svr",
 }
-"""Models to suggest for classes, and for a regression."""
+"""Suggested models for classes (False) and for a regression (True)."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """The method of a cell: a selector and a model, as configs, and their use."""
+    """Method of a cell: the configs of a selector and a model, and how they are used."""
 
     selector: Mapping[str, Any]
     model: Mapping[str, Any]
@@ -156,20 +157,20 @@ SELECTED = (
     *columns("weights", "coefficients"),
     *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),
 )
-"""Columns of every selection, whatever else is measured: see `fitting.Fitted.as_record`. `feature_names` names the
-selected columns if a preparation created the columns, which may differ between folds. `coefficients` are those of a
-linear model with one vector of them, in the order of selection, of up to `fitting.MAX_COEFFICIENTS`.
+"""Columns of every selection, see `fitting.Fitted.as_record`. `feature_names` names the selected columns if a
+preparation created columns, which may differ between folds. `coefficients` are those of a linear model with one
+coefficient vector, in the order of selection, if there are at most `fitting.MAX_COEFFICIENTS`.
 """
 
 
 @cache
 def _warn_once(setting: str, split: str) -> None:
-    log.warning("%s does not apply to %s", setting, split)  # an artefact may have thousands of such cells
+    log.warning("%s does not apply to %s", setting, split)  # once, because an artefact may have thousands of such cells
 
 
 @lru_cache(maxsize=4096)
 def _kind(model: str) -> str | None:
-    """Return scikit-learn's type of an estimator; cached, since thousands of cells share few models."""
+    """Return scikit-learn's type of an estimator; cached, because thousands of cells share few models."""
     from sklearn.utils import get_tags
 
     return get_tags(build("model", json.loads(model)["config"])).estimator_type
@@ -183,26 +184,26 @@ def _takes_weights(model: str) -> bool:
 
 
 def predicts_numbers(model: Mapping[str, Any]) -> bool:
-    """Return whether the config of a model is a regression."""
+    """Return whether the config of a model is that of a regression."""
     return _kind(component_json("model", model)) == "regressor"
 
 
 class AbstractProtocol(ABC):
-    """The declaration of how trials of a cell are measured; `provlab.run.measuring` measures.
+    """Declaration of how the trials of a cell are measured by `provlab.run.measuring`.
 
     Attributes
     ----------
     name : str
-        `protocol.split` in configs and keys.
+        Value of `protocol.split` in configs and keys.
     trial : str
-        The measurement of a trial: a name in `provlab.run.measuring.MEASURED`.
+        Name of the measurement of a trial in `provlab.run.measuring.MEASURED`.
     fixed : mapping
-        Settings with a fixed value, to which settings of a sweep or artefact for k-fold columns do not apply.
+        Settings with fixed values, which settings of a sweep or artefact for k-fold columns do not change.
     repeats_are_seeds : bool
-        All repeats have the same rows, and a task is one repeat of one cell.
+        Whether all repeats have the same rows, so that a task is one repeat of one cell.
     keeps_fold : bool
-        The tasks of a worker share the fold: nothing in it depends on the repeat, and costs from scratch are not
-        measured.
+        Whether the tasks of a worker share the fold, because nothing in it depends on the repeat
+        and costs from scratch are not measured.
     uses_model, clusters, scores, limits, measures_memory : bool
         Whether a model is fitted, whether it clusters, whether its predictions for test rows are judged here, whether
         `protocol.limit` ends a selection, and whether the memory of a selection is measured.
@@ -226,7 +227,7 @@ class AbstractProtocol(ABC):
     columns: ClassVar[tuple[Column, ...]]
 
     def complete_settings(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the effective settings of a config; warn of settings that do not apply."""
+        """Return the effective settings of a config; warn about settings that do not apply."""
         for name, value in self.fixed.items():
             if protocol.get(name, value) != value:
                 says = "whose folds are those of the data" if value is None else f"which has {name} = {value}"
@@ -239,12 +240,12 @@ class AbstractProtocol(ABC):
         return settings
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Raise for a cell that this protocol cannot measure.
+        """Raise if this protocol cannot measure a cell.
 
         Raises
         ------
         ValueError
-            Names the setting, and what to choose instead.
+            If it cannot. The message names the setting and an alternative.
         """
         from provsel.selectors import BaseSelector
 
@@ -297,12 +298,12 @@ class AbstractProtocol(ABC):
             check_scorers(method.scoring, build("model", method.model))
 
     def check_data(self, method: Method, dataset: Dataset) -> None:
-        """Raise for a model that does not fit the target or the weights of a data set.
+        """Raise if the model does not fit the target or the weights of a data set.
 
         Raises
         ------
         ValueError
-            Names models that fit.
+            If it does not. The message names models that fit.
         """
         if not self.uses_model:
             return
@@ -311,13 +312,12 @@ class AbstractProtocol(ABC):
         if not self.scores and (wanted or has_weights):
             raise ValueError(
                 f"protocol.split: expected classes without sample_weight for {self.name}, got "
-                f"{'a target of numbers' if wanted else 'sample_weight'}; use protocol=tenfold"
+                f"{'a numeric target' if wanted else 'sample_weight'}; use protocol=tenfold"
                 f"{' model=ridge' if wanted else ', or leave out dataset.sample_weight'}."
             )
         if predicts_numbers(method.model) != wanted:
             raise ValueError(
-                f"model: expected a model that predicts {'real numbers' if wanted else 'classes'}, as the data have "
-                f"them, "
+                f"model: expected a model that predicts {'real numbers' if wanted else 'classes'}, as in the data, "
                 f"got {target}; choose {MODELS[wanted]}, or set dataset.task="
                 f"{'classification' if wanted else 'regression'} if that is what the target of your own file means."
             )
@@ -329,29 +329,29 @@ class AbstractProtocol(ABC):
 
     @abstractmethod
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return the training and test rows of one fold of the repeat with seed `split_seed`."""
+        """Return the training and test rows of a fold of the repeat with seed `split_seed`."""
 
     def check_folds(self, dataset: Dataset, n_splits: int) -> None:
-        """Raise for a data set on which no method can run because no fold is valid.
+        """Raise if no method can run on a data set because no fold is valid.
 
         Raises
         ------
         ValueError
-            With the reason for the first fold.
+            If so. The message states the reason for the first fold.
         """
         self.rows(dataset, n_splits=n_splits, split_seed=0, fold=0)
 
 
 class AbstractOwnSplit(AbstractProtocol):
-    """A protocol on the data set's own training and test rows: there is one split, and so one repeat."""
+    """A protocol on the data set's own training and test rows, with one split and one repeat."""
 
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "repeats": 1}
 
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return the data set's split; nothing else is used."""
+        """Return the official split of the data set; the other arguments are not used."""
         if dataset.official_train is None:
             raise ValueError(
-                f"data set {dataset.name}: it has no official split; use protocol=tenfold, "
+                f"data set {dataset.name}: expected an official split, got none; use protocol=tenfold, "
                 f"or load a form of the data set that has its test rows (such as dataset.part=all)."
             )
         return dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[0]

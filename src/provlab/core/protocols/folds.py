@@ -1,4 +1,4 @@
-"""The protocols: train on some rows and test on others, cluster all rows, select on them, or train from a file."""
+"""Protocols: train on some rows and test on others, cluster all rows, select on them, or train from a file."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ if TYPE_CHECKING:
 
 
 MAX_TRAIN_ROWS = 2000
-"""Limit of the benchmark: larger data sets are sampled. Another number requires other names of the splits that use it.
+"""Maximum number of training rows in the benchmark; larger data sets are sampled. A change requires new names of the
+splits that use it.
 """
 
 
 class AbstractPrediction(AbstractProtocol):
     """A protocol that trains on some rows and tests on others.
 
-    A regression has r2, rmse and mae in place of the error: R^2 on the test rows, and errors in units of the target.
+    A regression has r2, rmse and mae instead of the error: R^2 on the test rows, and errors in units of the target.
     """
 
     trial = "predictions"
@@ -68,12 +69,12 @@ class AbstractPrediction(AbstractProtocol):
 
 
 class AbstractFolds(AbstractPrediction):
-    """Train and test on the folds of a splitter of scikit-learn."""
+    """Train and test on the folds of a scikit-learn splitter."""
 
     fewest_folds: ClassVar[int] = 2
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Also raise for fewer folds than `fewest_folds`."""
+        """Also raise if there are fewer folds than `fewest_folds`."""
         if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < self.fewest_folds:
             least = self.fewest_folds - 1
             raise ValueError(f"protocol.n_splits: expected an integer above {least}, got {protocol['n_splits']!r}.")
@@ -81,10 +82,10 @@ class AbstractFolds(AbstractPrediction):
 
     @abstractmethod
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
-        """Return scikit-learn's splitter for a data set, or raise if such folds are impossible."""
+        """Return a scikit-learn splitter for a data set; raise if such folds are impossible."""
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
-        """Return training and test rows of each fold."""
+        """Return the training and test rows of each fold."""
         splitter = self.splitter(dataset, n_splits, split_seed)
         return iter(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups_for(splitter, dataset.groups)))
 
@@ -93,7 +94,7 @@ class AbstractFolds(AbstractPrediction):
         return next(islice(self.splits(dataset, n_splits, split_seed), fold, None))
 
     def check_folds(self, dataset: Dataset, n_splits: int) -> None:
-        """Raise for a data set if no fold has test rows and training rows of each class."""
+        """Raise if no fold of a data set has test rows and training rows of each class."""
         first = None
         for fold, (train, test) in enumerate(self.splits(dataset, n_splits, split_seed=0)):
             try:
@@ -107,15 +108,15 @@ class AbstractFolds(AbstractPrediction):
 
 
 class KFold(AbstractFolds):
-    """Train on all folds but one and test on that one; the folds of a repeat are shuffled by its seed.
+    """Train on all folds but one and test on that one, with folds shuffled by the seed of the repeat.
 
-    Each fold has the same share of each class, and groups of rows stay whole.
+    Folds are stratified, and groups of rows are not split.
     """
 
     name = "kfold"
 
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
-        """Return a shuffled splitter, stratified for classes, with whole groups if the data set has groups."""
+        """Return a shuffled splitter, stratified for classes, that keeps any groups together."""
         from sklearn import model_selection
 
         n_groups = None if dataset.groups is None else np.unique(dataset.groups).size
@@ -137,20 +138,20 @@ class KFold(AbstractFolds):
 
 
 def check_class_sizes(dataset: Dataset, n_splits: int) -> None:
-    """Raise for classes that have fewer rows than there are folds.
+    """Raise if a class has fewer rows than there are folds.
 
     Raises
     ------
     ValueError
-        Names the smallest class, and what to choose instead.
+        If so. The message names the smallest class and an alternative.
     """
     label, smallest = rarest_class(dataset)
     if smallest < n_splits:
         lower = f"lower protocol.n_splits to {smallest}, " if smallest > 1 else ""
         raise ValueError(
             f"data set {dataset.name}: expected at least n_splits = {n_splits} rows of each class, got {smallest} of "
-            f"class {label}; {lower}leave out such classes by +dataset.min_class_size={n_splits}, or state folds of "
-            f"your own by dataset.fold and protocol=fixed_folds."
+            f"class {label}; {lower}leave out such classes with +dataset.min_class_size={n_splits}, or state your "
+            f"own folds with dataset.fold and protocol=fixed_folds."
         )
 
 
@@ -160,13 +161,13 @@ class InverseKFold(KFold):
     name = "kfold_inverse"
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the folds of the shuffled split with training and test rows exchanged."""
+        """Yield the folds of the shuffled split with training and test rows swapped."""
         for rest, single_fold in super().splits(dataset, n_splits, split_seed):
             yield single_fold, rest
 
 
 class TimeOrder(AbstractFolds):
-    """Test on successive blocks of rows, and train on all rows before each: rows are ordered by time."""
+    """Test on successive blocks of rows, ordered by time, and train on all rows before each."""
 
     name = "time_order"
     fixed: ClassVar[Mapping[str, Any]] = {"repeats": 1}
@@ -177,7 +178,7 @@ class TimeOrder(AbstractFolds):
 
 
 def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None = None) -> BaseCrossValidator:
-    """Return scikit-learn's splitter for time series, with at most this many rows to train on.
+    """Return scikit-learn's splitter for time series, with an optional limit on training rows.
 
     Raises
     ------
@@ -195,7 +196,7 @@ def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None =
 
 
 class AbstractStatedFolds(AbstractFolds):
-    """Folds given by the data set, whose number is known after loading."""
+    """Folds given by the data set, whose number is known only after loading."""
 
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": None, "repeats": 1}
 
@@ -205,7 +206,7 @@ class AbstractStatedFolds(AbstractFolds):
 
 
 class LeaveOneGroupOut(AbstractStatedFolds):
-    """Test on each group of rows, and train on all other groups."""
+    """Test on each group of rows and train on all other groups."""
 
     name = "leave_one_group_out"
 
@@ -216,14 +217,14 @@ class LeaveOneGroupOut(AbstractStatedFolds):
         if dataset.groups is None or np.unique(dataset.groups).size < 2:
             raise ValueError(
                 f"data set {dataset.name}: expected at least two groups of rows for the split {self.name}, got "
-                f"{'none' if dataset.groups is None else 'one'}; name their column by dataset.groups, or use "
+                f"{'none' if dataset.groups is None else 'one'}; name their column with dataset.groups, or use "
                 f"protocol=tenfold."
             )
         return Splitter()
 
 
 class FixedFolds(AbstractStatedFolds):
-    """Test on each fold that a column of the table states, and train on all other rows."""
+    """Test on each fold in a column of the table and train on all other rows."""
 
     name = "fixed_folds"
 
@@ -235,13 +236,13 @@ class FixedFolds(AbstractStatedFolds):
         if len(folds) < 2:
             raise ValueError(
                 f"data set {dataset.name}: expected at least two folds for the split {self.name}, got "
-                f"{len(folds) or 'none'}; name their column by dataset.fold, or use protocol=tenfold."
+                f"{len(folds) or 'none'}; name their column with dataset.fold, or use protocol=tenfold."
             )
         return PredefinedSplit(dataset.folds)
 
 
 class GivenSplits(AbstractStatedFolds):
-    """Train and test on the rows that a file of splits states, whatever their number and size."""
+    """Train and test on the rows in a file of splits, whatever their number and size."""
 
     name = "given_splits"
     every_class = False
@@ -254,16 +255,16 @@ class GivenSplits(AbstractStatedFolds):
         if dataset.splits is None:
             raise ValueError(
                 f"data set {dataset.name}: expected given splits for the split {self.name}, got none; name their "
-                f"file by "
+                f"file with "
                 f"dataset.splits, or use protocol=tenfold."
             )
         return check_cv(dataset.splits)
 
 
 class SplitterFolds(AbstractStatedFolds):
-    """Train and test on the rows that a splitter in scikit-learn's style states: `protocol.cv`.
+    """Train and test on the rows given by `protocol.cv`, a splitter in scikit-learn's style.
 
-    A splitter that draws and has no `random_state` gets the seed of the folds.
+    A random splitter without `random_state` gets the seed of the folds.
     """
 
     name = "splitter"
@@ -274,7 +275,7 @@ class SplitterFolds(AbstractStatedFolds):
         self.cv = cv
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Also raise for an object that is not a splitter."""
+        """Also raise if `protocol.cv` is not a splitter."""
         self._built()
         super().check(protocol, method)
 
@@ -295,14 +296,14 @@ class SplitterFolds(AbstractStatedFolds):
         return splitter
 
     def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
-        """Yield training and test rows of each fold; errors of foreign classes become one error."""
+        """Yield the training and test rows of each fold; any error of a foreign class becomes a ValueError."""
         splitter = self.splitter(dataset, n_splits, split_seed)
         with _faults_of(splitter, dataset):
             for train, test in splitter.split(dataset.X, dataset.labels, groups_for(splitter, dataset.groups)):
                 yield rows_from(train, dataset.n_rows), rows_from(test, dataset.n_rows)
 
     def count_folds(self, dataset: Dataset) -> int:
-        """Return the number of folds, counting them if the splitter does not state it."""
+        """Return the number of folds; they are counted if the splitter does not state it."""
         splitter = self.splitter(dataset, 0, 0)
         if hasattr(splitter, "get_n_splits"):
             with _faults_of(splitter, dataset):
@@ -313,7 +314,7 @@ class SplitterFolds(AbstractStatedFolds):
 
 @contextmanager
 def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
-    """Turn any error of a splitter, which may be third-party code, into a ValueError that names the place."""
+    """Turn any error of a splitter, which may be third-party code, into a ValueError that names the data set."""
     try:
         yield
     except Exception as error:
@@ -325,32 +326,32 @@ def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
 
 
 def groups_for(splitter: Any, groups: Any) -> Any:
-    """Return groups only for a splitter that uses them, since scikit-learn's other splitters warn of them."""
+    """Return groups only for splitters that use them, because other scikit-learn splitters warn about them."""
     is_of_scikit_learn = type(splitter).__module__.startswith("sklearn.")
     return groups if "Group" in type(splitter).__name__ or not is_of_scikit_learn else None
 
 
 class OfficialSplit(AbstractPrediction, AbstractOwnSplit):
-    """Train on the data set's own training rows and test on its test rows."""
+    """Train on the official training rows of the data set and test on its test rows."""
 
     name = "official"
 
 
 class AbstractWholeRows(AbstractProtocol):
-    """A protocol on all rows: none are tested, and repeats differ only in their seed."""
+    """A protocol on all rows without a test, whose repeats differ only in their seed."""
 
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "setting": "unsupervised"}
     repeats_are_seeds = True
 
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return all rows; nothing else is used."""
+        """Return all rows; the other arguments are not used."""
         return np.arange(len(dataset.y)), np.arange(0)
 
 
 class Clustering(AbstractWholeRows):
-    """Cluster all rows on the selected features, and compare with their classes.
+    """Cluster all rows on the selected features, and compare the clusters with the classes.
 
-    The clusterer of a repeat has the same seed for all methods, which therefore differ only in their selections.
+    The clusterer of a repeat has the same seed for all methods, so methods differ only in their selections.
     """
 
     name = "all_rows"
@@ -367,7 +368,7 @@ class Clustering(AbstractWholeRows):
 
 
 class SelectionOnly(AbstractWholeRows):
-    """Time the selection on all rows; no model is fitted."""
+    """Time the selection on all rows without fitting a model."""
 
     name = "selection_only"
     trial = "selection"
@@ -379,13 +380,14 @@ class SelectionOnly(AbstractWholeRows):
 
 
 class BenchmarkFolds(KFold):
-    """Like `KFold`; failures are recorded and not repeated, and the memory of each selection is measured.
+    """Like `KFold`, but failures are recorded and not retried, and the memory of selections is measured.
 
-    `protocol.limit` is the limit in CPU seconds of a selection including shared work. A method that was stopped is not
-    tried again by the same process of a run on the data set, in any fold, with as many features or more. `class_rows`
-    and `class_errors` count the test rows of each class, in order, and those that were misclassified. A panel has
-    hundreds of thousands of trials. So numbers have single precision, records have no coefficients, and names of
-    features only if a preparation creates columns that are not in the data.
+    `protocol.limit` is the limit in CPU seconds of a selection, including shared work. After a
+    method was stopped, the same process does not try it again on the data set, in any fold, with as
+    many features or more. `class_rows` and `class_errors` count the test rows of each class, in
+    order, and the misclassified ones. A panel has hundreds of thousands of trials, so numbers have
+    single precision, and records have no coefficients. They have feature names only if a
+    preparation creates columns that are not in the data.
     """
 
     name = "benchmark"
@@ -408,7 +410,7 @@ class BenchmarkFolds(KFold):
 
 
 def check_limit(split: str, method: Method) -> None:
-    """Raise for a limit of a selection that is not a number of seconds."""
+    """Raise if the limit of a selection is not a number of seconds."""
     if not isinstance(method.limit, int | float) or not method.limit > 0:
         raise ValueError(
             f"protocol.limit: expected a positive number of CPU seconds with the split {split}, got "
@@ -417,16 +419,17 @@ def check_limit(split: str, method: Method) -> None:
 
 
 class BenchmarkSample(BenchmarkFolds):
-    """Train on a stratified sample of `MAX_TRAIN_ROWS` rows, and test on all others.
+    """Train on a stratified sample of `MAX_TRAIN_ROWS` rows and test on all other rows.
 
-    Use it for data sets with more than 5/4 of that number of rows; otherwise five folds train on no more rows and test
-    each once. The samples of a repeat are drawn independently, so that test rows occur in several folds.
+    Use it for data sets with more than 5/4 of that number of rows. For smaller ones, five folds do
+    not train on more rows and test each row once. The samples of a repeat are drawn independently,
+    so test rows occur in several folds.
     """
 
     name = "benchmark_sample"
 
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
-        """Return scikit-learn's splitter of samples, stratified for classes."""
+        """Return scikit-learn's splitter for random samples, stratified for classes."""
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
         most = MAX_TRAIN_ROWS * 5 // 4
@@ -441,7 +444,7 @@ class BenchmarkSample(BenchmarkFolds):
 
 
 class BenchmarkTimeOrder(BenchmarkFolds):
-    """Test on successive blocks of rows, and train on the `MAX_TRAIN_ROWS` rows before each."""
+    """Test on successive blocks of rows and train on the `MAX_TRAIN_ROWS` rows before each."""
 
     name = "benchmark_time_order"
     fixed: ClassVar[Mapping[str, Any]] = {**BenchmarkFolds.fixed, "repeats": 1}
@@ -469,7 +472,7 @@ class BenchmarkSplitter(SplitterFolds):
 
 
 class StreamedTraining(AbstractOwnSplit):
-    """The data set's own split; a separate process trains from a file, and its memory is measured."""
+    """Train on the data set's own split from a file, in a separate process whose memory is measured."""
 
     name = "streamed"
     trial = "training from a file"
@@ -482,20 +485,19 @@ class StreamedTraining(AbstractOwnSplit):
     )
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
-        """Raise for a selector, since the model trains on rows of the file, and for a model that is not linear."""
+        """Raise for a selector, because the model trains on rows of the file, and for models that are not linear."""
         from provsel.models import BaseLinearSVM
         from provsel.selectors import FullDataSelector
 
         super().check(protocol, method)
         if method.measures:
             raise ValueError(
-                "protocol.measures: measures cannot be set with the split streamed, whose model lives "
-                "in another process."
+                "protocol.measures: measures cannot be set with the split streamed, whose model is in another process."
             )
         selector = component_class("selector", method.selector)
         if selector is not FullDataSelector or method.setting != "unsupervised":
             raise ValueError(
-                f"protocol.split: the split streamed trains on the rows as they are in a file, and needs "
+                f"protocol.split: the split streamed trains on unchanged rows from a file and needs "
                 f"selector=full and setting=unsupervised; got {selector.__name__} and {method.setting}."
             )
         if not issubclass(component_class("model", method.model), BaseLinearSVM):

@@ -1,4 +1,4 @@
-"""Check before a run that scikit-learn's selectors by weights can read the weights of their estimator."""
+"""Check before a run that scikit-learn's weight-based selectors can read their estimator's weights."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ import numpy as np
 from provlab.project.components import build
 
 PLACE = "sklearn.feature_selection"
-"""Module of the selectors: configs without it are not built."""
+"""Module of the selectors; configs without it are not built."""
 
 
 @lru_cache(maxsize=1024)
 def check_importances(selector: str) -> None:
-    """Raise for RFE, RFECV or SelectFromModel around an estimator that has no importances when it is fitted.
+    """Raise if the estimator in RFE, RFECV or SelectFromModel has no importances after fitting.
 
-    The estimator is fitted to a few rows of random numbers. If the estimator does not accept these rows, nothing is
-    reported.
+    The estimator is fitted to a few rows of random numbers. Nothing is reported if it does not accept these rows.
 
     Parameters
     ----------
     selector : str
-        As of `component_json`.
+        Selector as returned by `component_json`.
 
     Raises
     ------
     ValueError
-        Names the estimator, and what to choose instead.
+        If it has none. The message names the estimator and alternatives.
     """
     if PLACE not in selector:
         return
@@ -47,12 +46,12 @@ def check_importances(selector: str) -> None:
             wanted = "coef_ or feature_importances_" if getter == "auto" else f"importance_getter={getter!r:.80}"
             raise ValueError(
                 f"selector: expected an estimator inside {type(component).__name__} that has {wanted} after fit, got "
-                f"{fitted!r:.80}, which has none; choose a linear model or a forest, or state importance_getter."
+                f"{fitted!r:.80}, which has none; choose a linear model or a forest, or set importance_getter."
             )
 
 
 def _fitted(estimator: Any) -> Any:
-    """Return a copy that is fitted to a few rows; None if it does not accept them."""
+    """Return a copy fitted to a few rows; None if it does not accept them."""
     from sklearn.base import clone, is_regressor
 
     rng = np.random.default_rng(0)

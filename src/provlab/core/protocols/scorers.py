@@ -1,4 +1,4 @@
-"""The scorers of `protocol.scoring` by the names of their columns, and their form in keys."""
+"""Scorers of `protocol.scoring` by column name, and their form in keys."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from provlab.project.components import component_identity, function_identity, is
 from provlab.project.estimators import FUNCTION
 
 Scorers = Mapping[str, Any]
-"""By column name: a name of scikit-learn, a config of `make_scorer`, or a function's name."""
+"""By column name, a scikit-learn scorer name, a config of `make_scorer`, or a function name."""
 
 
 def stated_scorers(scoring: Any) -> dict[str, Any]:
-    """Return the scorers of `protocol.scoring` by the names of their columns.
+    """Return the scorers of `protocol.scoring` by column name.
 
     Parameters
     ----------
     scoring : str, mapping or sequence
-        A name, or a function's name such as `my_study.cost`; a config of `make_scorer`; a mapping of names to these; a
-        sequence of names.
+        A scorer name, a function name such as `my_study.cost`, a config of `make_scorer`, a mapping
+        of names to these, or a sequence of names.
 
     Raises
     ------
     ValueError
-        For any other form, and for a repeated name.
+        If it has any other form, or a name is repeated.
     """
     if isinstance(scoring, Mapping) and not _is_single(scoring):
         return {str(name): _config_of(scorer) for name, scorer in scoring.items()}
@@ -55,7 +55,7 @@ def _config_of(scorer: Any) -> Any:
 
 
 def _name_of(config: Any) -> str:
-    """Return the column name of a scorer without a name: the name of its function."""
+    """Return the column name of a nameless scorer: the name of its function."""
     if isinstance(config, str):
         return config
     function = config
@@ -67,7 +67,7 @@ def _name_of(config: Any) -> str:
 
 
 def scorer_identities(scorers: Scorers) -> list[str] | dict[str, Any]:
-    """Return the form of scorers in keys: a sorted list if all are scikit-learn's under their own names."""
+    """Return scorers as in keys: a sorted list if all are scikit-learn's under their own names."""
     if all(name == scorer for name, scorer in scorers.items()):
         return sorted(scorers)
     identities: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The scorers available for a model: names of scikit-learn, calls of `make_scorer`, and functions of (model, X, y)."""
+"""Scorers for a model: scikit-learn names, results of `make_scorer`, and functions of (model, X, y)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provlab.project.components import build, function_of, is_component
 from provlab.project.messages import did_you_mean
 
 COLUMN = re.compile(r"[A-Za-z]\w{0,80}")
-"""Allowed names of columns of records."""
+"""Pattern of allowed column names in records."""
 
 
 def scorer_of(config: Any) -> Any:
@@ -26,19 +26,19 @@ def scorer_of(config: Any) -> Any:
 
 
 def check_scorers(scorers: Scorers, model: Any) -> None:
-    """Raise for names that are not scorers, and for scorers that cannot use the model's predictions.
+    """Raise if a name is not a scorer, or a scorer cannot use the predictions of the model.
 
     Parameters
     ----------
     scorers : mapping
-        As of `stated_scorers`.
+        Scorers as returned by `stated_scorers`.
     model : estimator
-        Unfitted.
+        Unfitted model.
 
     Raises
     ------
     ValueError
-        Names the scorer, and those that the model supports.
+        If so. The message names the scorer, and scorers that the model supports.
     """
     names = get_scorer_names()
     for column, config in scorers.items():
@@ -65,7 +65,7 @@ def check_scorers(scorers: Scorers, model: Any) -> None:
 
 
 def _check_function(column: str, function: Any) -> None:
-    """Raise for a function of labels and predictions, since scorers are called with model, rows and labels."""
+    """Raise for a function of labels and predictions, because scorers are called with model, rows and labels."""
     if function.__module__.split(".")[:2] == ["sklearn", "metrics"]:
         name = function.__name__
         raise ValueError(
@@ -77,7 +77,7 @@ def _check_function(column: str, function: Any) -> None:
 
 
 def _check_keywords(column: str, scorer: Any) -> None:
-    """Raise for arguments of `make_scorer` that its function does not take."""
+    """Raise if arguments of `make_scorer` are not accepted by its function."""
     parameters = signature(scorer._score_func).parameters
     unknown = [name for name in scorer._kwargs if name not in parameters]
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
@@ -94,12 +94,12 @@ def usable_scorers(model: Any) -> Iterator[str]:
 
 
 def is_made(scorer: Any) -> bool:
-    """Return whether a scorer is one of `make_scorer`, as all of scikit-learn's are."""
+    """Return whether a scorer was made by `make_scorer`, as all of scikit-learn's were."""
     return hasattr(scorer, "_score_func")
 
 
 def response_methods(scorer: Any) -> tuple[str, ...]:
-    """Return the methods of a model that a scorer reads."""
+    """Return the methods of a model that a scorer calls."""
     methods = scorer._response_method
     return (methods,) if isinstance(methods, str) else tuple(methods)
 

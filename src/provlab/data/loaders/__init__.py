@@ -1,1 +1,1 @@
-"""The loaders of data sets, by name: the folder is the registry, see `provlab.data.loader`."""
+"""Loaders of data sets by name: this folder is their registry, see `provlab.data.loader`."""

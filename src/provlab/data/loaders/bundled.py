@@ -31,9 +31,9 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     Returns
     -------
     Dataset
-        Dense X; the features have scikit-learn's names.
+        Dense X; the feature names are those of scikit-learn.
     """
-    import sklearn.datasets  # the identity is known without it
+    import sklearn.datasets  # the identity does not need it
 
     bunch: Any = getattr(sklearn.datasets, f"load_{set}")()
     y = bunch.target

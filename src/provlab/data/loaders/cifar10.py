@@ -1,4 +1,4 @@
-"""CIFAR-10: small colour pictures of ten kinds of things, as GIST features or pixels."""
+"""CIFAR-10: small colour images of ten classes, as GIST features or pixels."""
 
 import io
 import json
@@ -25,7 +25,8 @@ _SIDE = 32
 _CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 _BATCHES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")
 _SCALES, _ORIENTATIONS, _CELLS = 4, 8, 4
-# Libraries for Fourier transforms differ in the last bits: rounded, the features are the same on every machine.
+# Libraries for Fourier transforms differ in the last bits, so features are rounded to be equal on
+# every machine.
 _DECIMALS = 6
 _BLOCK = 2000  # images
 _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
@@ -33,23 +34,24 @@ _CITATION = "CIFAR-10, Krizhevsky (2009), Learning Multiple Layers of Features f
 
 
 def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = "all", form: str = "auto") -> Dataset:
-    """Load 60,000 images of 32 by 32 pixels; the labels are 0 to 9, in the alphabetical order of the classes.
+    """Load 60,000 images of 32 by 32 pixels; the labels 0 to 9 are the classes in alphabetical order.
 
-    Wang et al. (2018), Table 2, have 512 features and do not name them. GIST with 4 scales, 8 orientations and 4 by 4
-    cells has 512: this is our reading.
+    Wang et al. (2018), Table 2, have 512 features and do not name them. GIST with 4 scales, 8
+    orientations and 4 by 4 cells has 512 features, so we assume GIST.
 
     Parameters
     ----------
     features : {"gist", "pixels"}, default="gist"
         "gist": 512 GIST features of the grey levels (ITU-R BT.601), rounded to six decimals, named
-        "gist_<scale>_<orientation>_<row>_<column>"; computed once, in minutes, then cached (246 MB). "pixels": 3072
-        values from 0 to 255, named "<colour>_<row>_<column>", 1.5 GB in memory and in the cache.
+        "gist_<scale>_<orientation>_<row>_<column>"; they are computed once, in minutes, and cached
+        (246 MB). "pixels": 3072 values from 0 to 255, named "<colour>_<row>_<column>", 1.5 GB in
+        memory and in the cache.
     part : {"all", "train", "test"}, default="all"
-        "all": 50,000 training and then 10,000 test images; `official_train` marks the training ones. "train", "test":
-        either alone, without a split.
+        "all" means 50,000 training images followed by 10,000 test images; `official_train` marks
+        the training images. "train" and "test" mean one of these parts, without a split.
     form : {"auto", "binary", "jpeg"}, default="auto"
-        Form to read: the official archive, or an archive of JPEG files, which are lossy. "auto" takes the official one
-        if it is there. `source` says which one was read.
+        Form to read: the official archive, or an archive of JPEG files, which are lossy. "auto"
+        takes the official archive if it is available. `source` states which one was read.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = 
 
 
 def settled(*, form: str, **others: str) -> dict[str, str]:
-    """Return the parameters with the form to read: "auto" becomes the official one if it is there."""
+    """Return the parameters with "auto" replaced by the official form if it is available, otherwise JPEG."""
     if form == "auto":
         form = "binary" if all(map(find_file, _FILES["binary"])) else "jpeg"
     return {**others, "form": form}
@@ -84,13 +86,14 @@ def files(*, form: str, **_: str) -> Sequence[str]:
     return _FILES[form]
 
 
-# The readers return images of shape (n, 32, 32, 3), uint8, labels, and how many are for training, which come first.
+# The readers return images of shape (n, 32, 32, 3), uint8, labels, and the number of training
+# images, which come first.
 
 _Images = tuple[np.ndarray, np.ndarray, int]
 
 
 def read_binary(path: Path) -> _Images:
-    """Read cifar-10-binary.tar.gz: six batches of records, a label and the three colours one after the other."""
+    """Read cifar-10-binary.tar.gz: six batches of records, each a label and the three colour planes."""
     with tarfile.open(path) as archive:
         contents = [archive.extractfile(f"cifar-10-batches-bin/{name}").read() for name in _BATCHES]  # type: ignore[union-attr]
     batches = [np.frombuffer(content, np.uint8).reshape(-1, 1 + 3 * _SIDE**2) for content in contents]
@@ -100,13 +103,14 @@ def read_binary(path: Path) -> _Images:
 
 
 def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
-    """Read an archive of files {train,test}/<class>/<number>.jpg, and a file of the training labels in their order.
+    """Read an archive of files {train,test}/<class>/<number>.jpg, and a file of the ordered training labels.
 
-    The training images are returned in the original order: within a class, the order of the numbers. The test images
-    are returned by class and number, because the original order of most of them is not known. For the part "test" only
-    the test images are read: decoding takes nearly all of the time.
+    The training images are returned in the original order, which within a class is that of the
+    numbers. The test images are sorted by class and number, because the original order of most is
+    unknown. For the part "test", only the test images are read, because decoding takes nearly all
+    of the time.
     """
-    from PIL import Image  # comes with the extra "report", as it is only needed here
+    from PIL import Image  # it is in the extra "report" and needed only here
 
     images = {}
     with tarfile.open(path) as archive:
@@ -114,7 +118,7 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
             if member.name.endswith(".jpg") and (part != "test" or "test" in member.name.split("/")):
                 content = archive.extractfile(member).read()  # type: ignore[union-attr]
                 with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
-                    images["/".join(member.name.split("/")[-3:])] = np.asarray(image)  # GitHub puts all in a folder
+                    images["/".join(member.name.split("/")[-3:])] = np.asarray(image)  # GitHub adds a top folder
     names = sorted(images)
     test = [name for name in names if name.startswith("test/")]
     n_train = len(names) - len(test)
@@ -131,7 +135,7 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return GIST features of colour images, and their names."""
     blocks = []
-    for start in range(0, len(images), _BLOCK):  # grey levels of all images would take more memory than the features
+    for start in range(0, len(images), _BLOCK):  # all grey levels at once would take more memory than the features
         grey = images[start : start + _BLOCK] @ _LUMA
         blocks.append(gist(grey, n_scales=_SCALES, n_orientations=_ORIENTATIONS, n_cells=_CELLS))
     X = np.concatenate(blocks)
@@ -141,6 +145,6 @@ def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
 
 
 def _pixels(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Return the pixels of colour images as rows, one colour after the other, and their names."""
+    """Return the pixels of colour images as rows, colour by colour, and their names."""
     names = [f"{c}_{i}_{j}" for c in ("red", "green", "blue") for i in range(_SIDE) for j in range(_SIDE)]
     return images.transpose(0, 3, 1, 2).reshape(len(images), -1), names

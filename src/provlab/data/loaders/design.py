@@ -1,4 +1,4 @@
-"""Designs: generated classes with known relevant features, each difficult in its own way."""
+"""Designs: generated classes with known relevant features, each with its own difficulty."""
 
 from collections.abc import Callable
 
@@ -11,18 +11,18 @@ AT_LEAST = {"n_samples": 4, "n_features": 2, "n_relevant": 2, "seed": 0}
 AT_MOST = {"n_relevant": "n_features"}
 
 _DECIMALS = 6
-"""The logarithms in NumPy's normal variables differ in the last bit between processors: rounded data do not."""
+"""Decimals kept, because logarithms in NumPy's normal variables differ in the last bit between processors."""
 
 
 def load(
     *, kind: str = "shift", n_samples: int = 200, n_features: int = 500, n_relevant: int = 10, seed: int = 0
 ) -> Dataset:
-    """Draw rows whose first `n_relevant` features, k of them, determine the class, and suffice to predict it.
+    """Draw rows whose first k = `n_relevant` features determine the class and suffice to predict it.
 
-    Given these the label is independent of all other features, and it depends on each of them given the rest: they are
-    its Markov blanket. All designs except "multiclass" have the labels -1 and +1. N is a standard normal variable,
-    drawn for each entry; s is the sum of the k relevant features, sigma its standard deviation. All features not
-    mentioned are N.
+    They are the Markov blanket of the label: given them, the label is independent of all other
+    features, and it depends on each of them given the rest. All designs except "multiclass" have
+    the labels -1 and +1. N is a standard normal variable, drawn for each entry; s is the sum of the
+    k relevant features, and sigma its standard deviation. Features not mentioned are N.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def load(
     Dataset
         Dense X of shape (n_samples, n_features), rounded to six decimals; the features are named "1", "2", ... .
     """
-    rng = np.random.default_rng([seed, *kind.encode()])  # designs of one seed share no numbers
+    rng = np.random.default_rng([seed, *kind.encode()])  # designs with the same seed share no numbers
     X, y = DESIGNS[kind](rng, n_samples, n_features, n_relevant)
     return make_dataset(X.round(_DECIMALS), y, name=f"design_{kind}", source=f"generated: {DESIGNS[kind].__doc__}")
 
 
-# ---- each design draws X, shape (n, d), whose first k columns are relevant, and y
+# ---- each design draws X of shape (n, d), whose first k columns are relevant, and y
 
 _Drawn = tuple[np.ndarray, np.ndarray]
 
@@ -57,14 +57,14 @@ def _labels(rng: np.random.Generator, n: int, n_positive: int) -> np.ndarray:
 
 
 def _shifted(rng: np.random.Generator, X: np.ndarray, k: int, n_positive: int) -> _Drawn:
-    """Move the classes apart by 3 standard deviations, in equal parts of all relevant features: Bayes error 7 %."""
+    """Move the classes apart by 3 standard deviations, shared equally by the relevant features; Bayes error 7 %."""
     y = _labels(rng, len(X), n_positive)
     X[:, :k] += 1.5 / np.sqrt(k) * y[:, None]
     return X, y
 
 
 def _sign(rng: np.random.Generator, score: np.ndarray) -> np.ndarray:
-    """Return the sign of a score of variance 1 and some noise, which gives 9 % of the rows the other label."""
+    """Return the sign of a score of variance 1 plus noise, which flips the labels of 9 % of the rows."""
     return np.where(score + 0.3 * rng.standard_normal(score.size) > 0, 1, -1)
 
 

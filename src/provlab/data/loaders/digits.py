@@ -23,15 +23,16 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     Parameters
     ----------
     classes : sequence of int or None, default=None
-        Digits to keep, at least two; None keeps all ten. Exactly two digits give a two-class problem: the
-        first gets the label -1, the second +1. Otherwise the label is the digit.
+        Digits to keep, at least two; None keeps all ten. Exactly two digits give a two-class
+        problem: the first digit gets the label -1 and the second +1. Otherwise the label is the
+        digit.
 
     Returns
     -------
     Dataset
         Dense X of shape (n, 64); the features are named "pixel_<row>_<column>".
     """
-    from sklearn.datasets import load_digits  # the identity is known without it
+    from sklearn.datasets import load_digits  # the identity does not need it
 
     bunch = load_digits()
     rows, y, name = keep_classes("digits", bunch.target, classes)
@@ -44,10 +45,10 @@ def checked(*, classes: Sequence[int] | None) -> dict[str, Any]:
 
 
 def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[Any, np.ndarray, str]:
-    """Return which rows belong to the classes `kept`, their labels, and the name of that part.
+    """Return a mask of the rows in the classes `kept`, their labels, and the name of that part.
 
-    `name` is the name of the whole data set. With exactly two classes the first gets the label -1, the second +1; more
-    keep theirs.
+    `name` is the name of the whole data set. Of exactly two classes, the first gets the label -1
+    and the second +1; more classes keep their labels.
     """
     if kept is None:
         return slice(None), y, name
@@ -59,7 +60,7 @@ def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[
 
 
 def checked_classes(name: str, classes: Sequence[int] | None) -> list[int] | None:
-    """Return checked digits in one spelling: the order of two sets their labels, otherwise order has no effect."""
+    """Return checked digits in one spelling: sorted, unless there are two, whose order sets their labels."""
     if classes is None:
         return None
     kept = check_classes(name, classes)

@@ -36,8 +36,8 @@ from provlab.project.project import current_project
 VERSION = 1
 OBTAIN = "say dataset=file dataset.path=FILE"
 EXAMPLE = Path(__file__).parents[1] / "penguins.csv"
-"""Comes with provsel, for trying out its commands: sizes of 344 penguins of three species, with texts and missing
-values. Gorman, Williams, Fraser (2014), PLoS ONE 9(3):e90081; CC0, as the package palmerpenguins states.
+"""Example file of provsel: sizes of 344 penguins of three species, with texts and missing values. Gorman, Williams,
+Fraser (2014), PLoS ONE 9(3):e90081; CC0, as the package palmerpenguins states.
 """
 
 CHOICES = {"task": ("auto", "classification", "regression")}
@@ -77,64 +77,73 @@ def load(
     Parameters
     ----------
     path : str
-        Relative to the project's folder. Its ending determines the format: .csv, .tsv, .tab, .txt, .data, .dat, .arff
-        or .jsonl, also compressed as .gz, .bz2, .xz or .zip; .xlsx; .parquet; .feather; .dta of Stata; .npz with arrays
-        X (or data, indices, indptr and shape of a CSR matrix), y and optionally feature_names; .npy with one array of
-        rows; .mat with X and Y; .svm, .svmlight or .libsvm, also compressed.
+        Path relative to the project's folder. Its suffix determines the format: .csv, .tsv, .tab,
+        .txt, .data, .dat, .arff or .jsonl, also compressed as .gz, .bz2, .xz or .zip; .xlsx;
+        .parquet; .feather; .dta of Stata; .npz with arrays X (or data, indices, indptr and shape of
+        a CSR matrix), y and optionally feature_names; .npy with one array of rows; .mat with X and
+        Y; .svm, .svmlight or .libsvm, also compressed.
     target : str or int, optional
-        The column to predict, by name or number from 0 (-1 is the last). By default the column called label, target,
-        class or y. For .npz and .mat a name refers to a variable, a number to a column of X.
+        Column to predict, by name or number from 0 (-1 is the last). The default is the column
+        called label, target, class or y. For .npz and .mat, a name refers to a variable and a
+        number to a column of X.
     left_out : sequence of str or int, default=()
         Columns that are not features.
     index, index_col : str or int, optional
-        Column that numbers or names the rows: also left out. A first column without a name always is.
+        Column that numbers or names the rows, which is also left out. A first column without a name is always left out.
     groups, sample_weight, fold : str or int, optional
-        Columns, or variables of .npz and .mat, that are not features: rows of one group are never in two folds; weights
-        are for models that accept them; a whole number is the fold that tests a row, -1 for rows used only for
-        training. `groups="qid"` refers to the qid of svmlight.
+        Columns, or variables of .npz and .mat, that are not features. Rows of one group are never
+        in different folds. Weights are used by models that accept them. `fold` is the number of the
+        fold that tests a row, or -1 for rows used only for training. `groups="qid"` refers to the
+        qid of svmlight.
     task : {"auto", "classification", "regression"}, default="auto"
-        Texts, truth values, up to 20 different whole numbers and any two numbers are classes; more than 20 different
-        real numbers, or more than half as many as rows, are a regression; all else is asked about.
+        By default, texts, truth values, up to 20 different whole numbers and any two numbers are
+        classes. More than 20 different real numbers, or more than half as many as rows, are a
+        regression. In all other cases the task must be stated.
     sep, decimal, thousands, encoding, header, comment, na_values, keep_default_na
-        As of `pandas.read_csv`, for tables of text. By default they are detected in the first lines if unambiguous,
-        with separators , ; | tab and space, and a comma for decimals; "tab" and "space" are allowed as values. `header`
-        is "infer", "none", or the number of the row with the names.
+        Parameters of `pandas.read_csv`, for text tables. By default they are detected from the first
+        lines if unambiguous, with the separators , ; | tab and space, and decimal commas. "tab" and
+        "space" are allowed as values. `header` is "infer", "none", or the number of the row with the
+        names.
     sheet_name : str or int, optional
         Sheet of .xlsx, by name or number from 0, if there are several. Needs openpyxl (`provsel[excel]`).
     X : str, optional
-        Variable of .npz or .mat that is the matrix, by default X.
+        Name of the matrix variable in .npz or .mat; by default X.
     zero_based : bool, optional
-        Whether the columns of svmlight are counted from 0; None: if a 0 occurs.
+        Whether the columns of svmlight are counted from 0; None means that they are if a 0 occurs.
     n_features : int, optional
-        Number of columns of svmlight, if the last ones may be empty; counted from 1 unless `zero_based` says otherwise.
+        Number of columns of svmlight, if the last ones may be empty; columns are then counted from
+        1 unless `zero_based` is set.
     transpose : bool, default=False
-        Whether the samples are the columns: of text, whose first column has the names of the features, or of the matrix
-        of .npz, .npy and .mat.
+        Whether the samples are columns, in text files whose first column has the feature names, or
+        in the matrix of .npz, .npy and .mat.
     categorical : sequence of str or int, default=()
-        Columns of numbers that are codes of categories.
+        Numeric columns that are codes of categories.
     target_path : str, optional
-        A second file with the target: one row for each of `path`, in the same order. `target` is one of its columns; a
-        single one need not be named. Text settings apply to both files.
+        A second file with the target, with one row for each row of `path`, in the same order.
+        `target` is one of its columns; a single column need not be named. Text settings apply to
+        both files.
     test_path : str, optional
-        A second file with the test rows, and the same columns: `official_train` marks the rows of `path`.
+        A second file with the test rows and the same columns; `official_train` marks the rows of `path`.
     splits : str, optional
-        JSON file, relative to the folder of `path`, with the training and the test rows of each fold: a list of pairs
-        of lists of row numbers from 0.
+        JSON file, relative to the folder of `path`, with the training and test rows of each fold as
+        a list of pairs of lists of row numbers from 0.
 
     Returns
     -------
     Dataset
-        Two classes are -1 and +1 in the order of their sorted names, which are `class_names`; more are 0, 1, ....
-        Missing values are NaN, and texts the numbers of their `categories`: both need a preparation. Columns of dates,
-        and of texts that all differ, are left out with a warning.
+        Two classes become -1 and +1 in the order of their sorted names, which are `class_names`;
+        more classes become 0, 1, .... Missing values are NaN, and texts are the numbers of their
+        `categories`; both need a preparation. Columns of dates, and of texts that all differ, are
+        left out with a warning.
 
     Raises
     ------
     ValueError
-        If there is no such file; for another format or a damaged file; for a setting that does not apply to the format;
-        for a text among numbers, with its line; for complex numbers, columns without values, or a target that is
-        missing, constant or ambiguous; and for contents that would need more memory than PROVSEL_MEMORY_GB (in 10^9
-        bytes) allows, by default an eighth of the machine's.
+        If the file does not exist, is damaged or has another format; if a setting does not apply to
+        the format; if there is a text among numbers, whose line is named; if there are complex
+        numbers or columns without values; if the target is missing, constant or ambiguous; or if
+        the content needs more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
+        eighth of the machine's.
     """
     settings = dict(locals())
     file, *second_file = files(path=path, target_path=target_path, test_path=test_path)
@@ -153,7 +162,7 @@ def load(
         places = [k for k in range(len(table.names)) if k not in columns.left_out]
         features = features_of(table, places, columns.categorical)
         if not features.places:
-            nothing = "expected at least one feature, got none beside labels and what is left out"
+            nothing = "expected at least one feature, got only labels and columns that are left out"
             raise TableError(f"{'; '.join([nothing, *features.notes])}.")
         notes = [*table.notes, *notes_on_names(table, columns, features.places, class_names), *features.notes]
         for note in notes:
@@ -179,13 +188,14 @@ def load(
 def checked(**settings: Any) -> dict[str, Any]:
     """Check the parameters of `load`; return columns by their names, and by numbers from 0 if several share one.
 
-    An index is just a column that is left out, so the first of all these is written as the index. Settings equal to
-    what would be detected are not written, nor are later parameters at their defaults.
+    An index is a column that is left out, so the first of these columns is stored as the index.
+    Settings that equal the detected ones are not stored, nor are later parameters at their
+    defaults.
     """
     file, *second_file = files(**settings)
     with faults_of(file):
         how = without_what_is_found(file, reading_of(file, settings))
-        is_apart = format_of(file) in APART  # names refer to variables, and columns may need none
+        is_apart = format_of(file) in APART  # names refer to variables, and columns may have no names
         names = [] if is_apart and not has_columns(settings) else once(names_of, file, how)
         columns = columns_of(file, names, settings)
         times = Counter(names)
@@ -213,7 +223,7 @@ def checked(**settings: Any) -> dict[str, Any]:
 
 
 def version(**settings: Any) -> int:
-    """Return the number used as the loader's version in the identity of a data set: 2 if it was read wrongly before."""
+    """Return the loader version in the identity of a data set: 2 if the file was read wrongly before."""
     file = files(**settings)[0]
     with faults_of(file):
         return VERSION + once(is_read_anew, file, Reading(encoding=settings.get("encoding")))
@@ -227,10 +237,10 @@ def files(
     splits: str | None = None,
     **_: Any,
 ) -> list[Path]:
-    """Return the user's file, below the folder of the project, the second one if there is one, and splits."""
+    """Return the user's file within the folder of the project, any second file, and any file of splits."""
     if target_path is not None and test_path is not None:
         raise ValueError(
-            f"dataset.test_path: it cannot be combined with dataset.target_path={target_path!r:.80}; write the target "
+            f"dataset.test_path: cannot be combined with dataset.target_path={target_path!r:.80}; write the target "
             f"as a column of both files."
         )
     paths = [_file("path", path)]
@@ -256,7 +266,7 @@ def _beside(file: Path, splits: Any) -> Path:
 def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return the training and test rows of each fold from a file."""
     content = read_json(path)
-    form = "a list of pairs of lists of row numbers from 0, as [[[0, 1, 2], [3, 4]], ...]"
+    form = "a list of pairs of lists of row numbers from 0, such as [[[0, 1, 2], [3, 4]], ...]"
     if not isinstance(content, list) or not content:
         raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it like this.")
     folds = []
@@ -289,7 +299,7 @@ def _file(parameter: str, path: Any) -> Path:
 
 
 def or_example(file: Path) -> Path:
-    """Return a file, or the table that comes with provsel if one of that name is requested and does not exist."""
+    """Return a file, or the example table of provsel if a missing file of that name is requested."""
     return EXAMPLE if file.name == EXAMPLE.name and not file.exists() else file
 
 

@@ -1,4 +1,4 @@
-"""Classes around Gaussian means with few rows and many columns, made from a seed to test guarantees on."""
+"""Classes around Gaussian means with few rows and many columns, generated from a seed to test guarantees."""
 
 from typing import Any
 
@@ -28,11 +28,11 @@ def load(
     scale: float = 1.0,
     seed: int = 0,
 ) -> Dataset:
-    """Draw rows around the means of their classes; kinds of columns are easy or hard for a stream.
+    """Draw rows around the means of their classes, with columns that are easy or hard for a stream.
 
-    Row i, from 0, is of class i modulo `n_classes`. Entry (i, j) is a standard normal mean of its class and column
-    plus standard normal noise, times a factor of the column. Data of one seed differ only in these factors. The names
-    of the features are "1", "2", ... .
+    Row i, counted from 0, is of class i modulo `n_classes`. Entry (i, j) is a standard normal mean
+    of its class and column plus standard normal noise, times a factor of the column. Data with the
+    same seed differ only in these factors. The features are named "1", "2", ... .
 
     Parameters
     ----------
@@ -41,12 +41,13 @@ def load(
     n_features : int, default=20000
         Number d of columns.
     n_classes : int, default=3
-        At least two; the labels are 0, 1, ..., or -1 and +1 for two.
+        Number of classes, at least two. The labels are 0, 1, ..., or -1 and +1 for two classes.
     columns : {"gaussian", "lognormal", "disjoint", "growing"}, default="gaussian"
-        The factor of a column. "gaussian": 1. "lognormal": exp(2 N(0, 1)), so that few columns hold most of the norm.
-        "disjoint": 0 on one half of the rows, the first floor(n / 2) or the rest, and 1 on the other, so that columns
-        of different halves are orthogonal; the half is random, but column 0 is non-zero on the first. "growing": from 1
-        for the first column to 100 for the last, in equal steps.
+        Factor of a column. "gaussian" means 1. "lognormal" means exp(2 N(0, 1)), so that few
+        columns hold most of the norm. "disjoint" means 0 on one half of the rows, the first floor(n
+        / 2) or the rest, and 1 on the other half, so that columns of different halves are
+        orthogonal; the half is random, but column 0 is nonzero on the first. "growing" means equal
+        steps from 1 for the first column to 100 for the last.
     scale : float, default=1.0
         Factor of all entries.
     seed : int, default=0

@@ -1,4 +1,4 @@
-"""Gene expression, and one methylation set, from the R package datamicroarray: few samples and many genes."""
+"""Gene expression data, and one methylation data set, from the R package datamicroarray."""
 
 from pathlib import Path
 
@@ -39,8 +39,9 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
     Returns
     -------
     Dataset
-        Dense X; the features have the names of the file if they are distinct, otherwise "1", "2", ... . With two levels
-        in the file the first gets the label -1, the second +1; with more the labels are 1, 2, ... .
+        Dense X; the feature names are those of the file if they are distinct, otherwise "1", "2",
+        ... . Of two levels in the file, the first gets the label -1 and the second +1; more levels
+        get the labels 1, 2, ... .
     """
     content = read_r_data(paths[0])[set]
     genes = content["x"]

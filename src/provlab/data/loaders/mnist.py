@@ -1,4 +1,4 @@
-"""MNIST: handwritten digits, complete."""
+"""MNIST: the complete set of handwritten digits."""
 
 import gzip
 from collections.abc import Sequence
@@ -22,16 +22,17 @@ _CITATION = "MNIST, LeCun, Bottou, Bengio and Haffner (1998), Proceedings of the
 def load(paths: list[Path], digest: str, *, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     """Load 70,000 images of 28 by 28 grey levels from 0 to 255.
 
-    All of them take 439 MB in memory, and as much in the cache; loading needs about 100 MB more.
+    All images take 439 MB in memory and in the cache; loading needs about 100 MB more.
 
     Parameters
     ----------
     part : {"all", "train"}, default="all"
-        "all": 60,000 training and then 10,000 test images; `official_train` marks the training ones. "train":
-        the former alone, without a split.
+        "all" means 60,000 training images followed by 10,000 test images; `official_train` marks
+        the training images. "train" means only these, without a split.
     classes : sequence of int or None, default=None
-        Digits to keep, at least two; None keeps all ten. Exactly two digits give a two-class problem: the
-        first gets the label -1, the second +1. Otherwise the label is the digit.
+        Digits to keep, at least two; None keeps all ten. Exactly two digits give a two-class
+        problem: the first digit gets the label -1 and the second +1. Otherwise the label is the
+        digit.
 
     Returns
     -------
@@ -39,7 +40,8 @@ def load(paths: list[Path], digest: str, *, part: str = "all", classes: Sequence
         Dense X of shape (n, 784); the features are named "pixel_<row>_<column>".
     """
     arrays = [*map(read_idx, paths)]
-    # Bytes until `make_dataset`: the eightfold array of float64 exists once only.
+    # X stays bytes until `make_dataset`, so that the float64 array, eight times as large, exists
+    # only once.
     X = np.concatenate(arrays[::2])
     y = np.concatenate(arrays[1::2]).astype(np.int64)
     split = np.arange(len(y)) < len(arrays[1])
@@ -57,7 +59,7 @@ def checked(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
 
 
 def files(*, part: str, **_: Any) -> list[str]:
-    """Return the files that `load` reads: images and labels in turn."""
+    """Return the files that `load` reads, alternating images and labels."""
     paths = []
     for kind in _PARTS[part]:
         paths += [f"mnist/{kind}-images-idx3-ubyte.gz", f"mnist/{kind}-labels-idx1-ubyte.gz"]
@@ -65,7 +67,7 @@ def files(*, part: str, **_: Any) -> list[str]:
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Return an idx file of bytes: its magic number ends with the number of dimensions, and they follow."""
+    """Return the array of an idx file of bytes; the number of dimensions ends the magic number."""
     with gzip.open(path) as file:
         content = file.read()
     shape = np.frombuffer(content, dtype=">u4", count=content[3], offset=4)

@@ -1,4 +1,4 @@
-"""RCV1-v2, topic CCAT (corporate/industrial news) or another against the rest, in one of two forms."""
+"""RCV1-v2: topic CCAT (corporate/industrial news) or another topic against the rest, in two forms."""
 
 import gzip
 from collections.abc import Sequence
@@ -44,36 +44,39 @@ def load(
     topic: str = "CCAT",
     sample: int | None = None,
 ) -> Dataset:
-    """Load news stories as cosine-normalised log TF-IDF vectors over 47,236 stems; y is +1 for a topic, else -1.
+    """Load news stories as cosine-normalised log TF-IDF vectors over 47,236 stems.
+
+    y is +1 for the topic and -1 otherwise.
 
     Parameters
     ----------
     form : {"auto", "subsets", "official"}, default="auto"
-        "official" reads the files of LYRL2004. "subsets" reads the 27,613 distinct documents among five public
-        samples of 6,000: they mix documents of both sides of the official split.
-        "auto" takes the official files if those that `part` needs are there, otherwise the subsets; `source` of the
-        record says what was read.
+        "official" reads the files of LYRL2004. "subsets" reads the 27,613 distinct documents in
+        five public samples of 6,000, which mix both sides of the official split. "auto" takes the
+        official files if those needed for `part` are available, otherwise the subsets; `source`
+        states what was read.
     part : {"train", "all"}, default="train"
-        "train": the training documents, no split. "all": all documents, where `official_train` marks the
-        training ones. With the subsets that split **only stands in for the official one**: the first `n_train` of the
-        distinct documents in stored order.
+        "train" means the training documents, without a split. "all" means all documents;
+        `official_train` marks the training documents. For the subsets, this split **only stands in
+        for the official one**: it takes the first `n_train` distinct documents in stored order.
     n_train : int, default=23149
-        Training documents to take from the subsets. The official files have exactly 23,149: any other number is an
-        error there, and makes "auto" take the subsets.
+        Number of training documents to take from the subsets. The official files have exactly
+        23,149, so any other number is an error for them, and makes "auto" take the subsets.
     names : {"terms", "stems"}, default="terms"
         Names of the features: "1" to "47236", the term numbers of LYRL2004, or the stems that they stand for, from its
         dictionary, a separate file.
     topic : {"CCAT", "ECAT", "GCAT"}, default="CCAT"
-        News of corporations and industry, of economics, of government and society.
+        Topic: corporate and industrial news, economics, or government and society.
     sample : int or None, default=None
-        Only the documents of this public sample, from 1 to 5, that no earlier sample has: about 5,500, so different
-        samples are disjoint. It applies to the subsets, in place of `n_train`.
+        Take only the documents of this public sample, from 1 to 5, that are in no earlier sample:
+        about 5,500, so different samples are disjoint. It applies to the subsets, instead of
+        `n_train`.
 
     Returns
     -------
     Dataset
-        Sparse X of shape (n, 47236): n is `n_train` for part="train"; for part="all" 27,613 (subsets) or 804,414; with
-        `sample`, the number of its documents.
+        Sparse X of shape (n, 47236). n is `n_train` for part="train", 27,613 (subsets) or 804,414
+        for part="all", or the number of documents in `sample`.
     """
     stems = paths.pop() if names == "stems" else None
     if form == "official":
@@ -114,7 +117,7 @@ def checked(*, form: str, part: str, n_train: int, topic: str, sample: int | Non
 
 
 def settled(*, form: str, part: str, n_train: int, **others: Any) -> dict[str, Any]:
-    """Return the parameters with the form to read: "auto" becomes the official one if it is there and fits."""
+    """Return the parameters with "auto" replaced by the official form if it is available and fits."""
     if form == "auto":
         official = n_train == _OFFICIAL_TRAIN and all(map(find_file, _official_paths(part)))
         form = "official" if official else "subsets"
@@ -128,17 +131,18 @@ def files(*, form: str, part: str, names: str, **_: Any) -> list[str]:
 
 
 def _official_paths(part: str) -> list[str]:
-    """Return the relative paths that a part needs: vectors, training first, then the topics."""
+    """Return the relative paths that a part needs: vectors, training vectors first, then the topics."""
     return [_TRAIN, *_TEST, _TOPICS] if part == "all" else [_TRAIN, _TOPICS]
 
 
-# The readers return vectors, labels, the number of training documents, which come first, and what was read.
+# The readers return vectors, labels, the number of training documents, which come first, and a
+# description.
 
 _Read = tuple[sparse.csr_array, np.ndarray, int, str]
 
 
 def read_subsets(path: Path, n_train: int, topic: str, sample: int | None) -> _Read:
-    """Read the distinct documents of the five subsets or of one, in stored order."""
+    """Read the distinct documents of one or all of the five subsets, in stored order."""
     with np.load(path, allow_pickle=False) as parts:
         entries = parts["data"], parts["indices"].astype(np.int32), parts["indptr"]
         X = sparse.csr_array(entries, shape=tuple(parts["shape"].tolist()))
@@ -154,7 +158,7 @@ def read_subsets(path: Path, n_train: int, topic: str, sample: int | None) -> _R
 
 
 def read_official(paths: Sequence[Path], topic: str) -> _Read:
-    """Read the files of LYRL2004: vectors have the number of the document in place of a label."""
+    """Read the files of LYRL2004, whose vectors have the number of the document instead of a label."""
     from sklearn.datasets import load_svmlight_files
 
     *vectors, topics = paths
@@ -167,6 +171,6 @@ def read_official(paths: Sequence[Path], topic: str) -> _Read:
 
 
 def read_stems(path: Path) -> list[str]:
-    """Return the stems by the number of the term, from lines of stem, number and weight."""
+    """Return the stems by term number, from lines of stem, number and weight."""
     rows = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
     return [row[0] for row in sorted(rows, key=lambda row: int(row[1]))]

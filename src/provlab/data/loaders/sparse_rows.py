@@ -1,4 +1,4 @@
-"""Two classes that differ in few of many features, drawn from a seed, as Giesen et al. (2013) assume."""
+"""Two classes that differ in few of many features, as Giesen et al. (2013) assume, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ def load(
 ) -> Dataset:
     """Draw rows of length 1 whose labels depend on the first `n_relevant` features only.
 
-    The label is the sign of <x, w> plus noise, with w = +1 or -1, drawn, on the relevant features and 0 beyond.
-    Row i of a sparse X has one non-zero in each of `nonzeros` ranges of features of about the same width, at a uniform
-    place: so all features beyond the relevant ones are equally frequent, up to rounding. Half of the relevant features,
-    but no more than half of `nonzeros`, are in every row (more if there are too few others). Entries are normal; then
-    the row is scaled to length 1. The names of the features are "1", "2", ... .
+    The label is the sign of <x, w> plus noise, where w is drawn as +1 or -1 on the relevant
+    features and is 0 elsewhere. Each row of a sparse X has one nonzero, at a uniform position, in
+    each of `nonzeros` ranges of features of about equal width. Hence all irrelevant features are
+    equally frequent, up to rounding. Half of the relevant features, but at most half of `nonzeros`,
+    are in every row (more if there are too few other features). Entries are normal, and rows are
+    then scaled to length 1. The features are named "1", "2", ... .
 
     Parameters
     ----------
@@ -49,23 +50,24 @@ def load(
     n_features : int, default=100000
         Number m of columns.
     nonzeros : int, default=100
-        Per row; not used with `dense`.
+        Number of nonzeros per row; not used with `dense`.
     n_relevant : int, default=20
         Number s of features on which the label depends.
     signal : float, default=0.5
-        Approximate expected share of the relevant features in the squared length of a row, between 0 and 1: without it
-        (s / m for dense rows of one variance) no method could learn from n < m rows. If a row has only relevant
-        features, it is 1.
+        Approximate expected share of the relevant features in the squared length of a row, between
+        0 and 1. With equal variances it would be s / m for dense rows, and no method could learn
+        from n < m rows. It is 1 for rows with only relevant features.
     noise : float, default=0.1
         Standard deviation of the noise added to <x, w>, as a multiple of that of <x, w>.
     n_test : int, default=1000
         Number of test rows, after the training rows; `official_train` marks the training rows.
     dense : bool, default=False
-        All entries normal, X dense: "we do not assume that the data matrix is sparse", only that the solution is.
+        Whether X is dense with normal entries: "we do not assume that the data matrix is sparse",
+        only that the solution is.
     mirrored : bool, default=False
-        Training rows are pairs of the same label that differ in the sign of all features beyond the relevant ones. The
-        optimal w of an SVM, which is unique, is then exactly zero on these: its reflection in them would be equally
-        good.
+        Whether training rows come in pairs with the same label and opposite signs of all irrelevant
+        features. The optimal w of an SVM, which is unique, is then exactly zero on these features,
+        because its reflection in them would be equally good.
     seed : int, default=0
         Seed of the generator; the same seed gives the same data.
 
@@ -128,6 +130,6 @@ def checked(**parameters: Any) -> dict[str, Any]:
 
 
 def _one_of_each_range(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n rows with one number from each of k consecutive ranges of start, ..., stop - 1: distinct, increasing."""
+    """Return n rows of increasing numbers, one from each of k consecutive ranges of start, ..., stop - 1."""
     edges = start + np.arange(k + 1) * (stop - start) // max(k, 1)
     return rng.integers(edges[:-1], edges[1:], size=(n, k))

@@ -1,4 +1,4 @@
-"""Tables of many fields from public collections: `tables.yaml` describes the columns of each."""
+"""Tables from many fields in public collections; `tables.yaml` describes their columns."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MAX_MISSING = 0.5
 
 @dataclass(frozen=True)
 class Collection:
-    """If several tables were published together.
+    """A collection of tables that were published together.
 
     Attributes
     ----------
     title, licence, homepage : str
-        The licence is that stated by the collection: data keep the terms of their owners.
+        The licence is the one stated by the collection; the terms of the data owners still apply.
     """
 
     title: str
@@ -42,29 +42,29 @@ class Collection:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """The parts of a table. Columns are named as in the file, or numbered from 0 if it has no names.
+    """Description of a table. Columns are named as in the file, or numbered from 0 if it has no names.
 
     Attributes
     ----------
     file : str
-        Path below `tables/`; its folder is the collection.
+        Path within `tables/`; its folder is the collection.
     target : str
-        The column that is predicted.
+        Column to predict.
     domain, source, citation : str
         Properties of the rows: their field, their owner, and where they were published.
     task : {"classification", "regression"}
     objects : tuple of str
-        For an R file: the parts that are joined side by side; "a + b" means b below a.
+        For an R file, the parts that are joined side by side; "a + b" means b below a.
     left_out, nominal : tuple of str
-        Columns that are not features, and columns of numbers that are codes, as patterns: "cpu_*".
+        Columns that are not features, and numeric columns that are codes, as patterns such as "cpu_*".
     groups : str or int
-        The column of groups, which is not a feature; a number: this many consecutive rows form a group.
+        Column of groups, which is not a feature, or the number of consecutive rows that form a group.
     time : tuple of str
-        Columns by which rows are sorted, the first one first.
+        Columns by which rows are sorted, in order of priority.
     relevant : tuple of str
-        All columns on which the target depends, if known. They come first.
+        All columns on which the target depends, if known. They are placed first.
     first_rows : int
-        Only this many rows are taken; 0 is all.
+        Number of rows taken from the start; 0 means all.
     """
 
     file: str
@@ -83,7 +83,7 @@ class TableEntry:
 
     @property
     def collection(self) -> Collection:
-        """The collection, if it was published in one."""
+        """Collection in which the table was published, if any."""
         return _index().collections[self.file.partition("/")[0]]
 
 
@@ -111,7 +111,7 @@ _BESIDE_THE_DATA = ("domain", "source", "citation")
 
 
 def entry(*, set: str) -> dict[str, Any]:
-    """Return the part of an entry that determines what is read: if it changes, the data are different."""
+    """Return the part of an entry that determines the data."""
     stated = asdict(table_entries()[set])
     return {name: value for name, value in stated.items() if name not in _BESIDE_THE_DATA}
 
@@ -122,26 +122,29 @@ def files(*, set: str) -> list[str]:
 
 
 def load(paths: list[Path], digest: str, *, set: str = "dermatology") -> Dataset:
-    """Load one table; nothing is scaled, and repeated rows stay: see `distinct_rows` of any data set.
+    """Load one table without scaling.
 
-    Rows without a target are left out, and then rows and columns with more than half of their values missing.
+    Repeated rows are kept unless `distinct_rows` is set.
+
+    Rows without a target are left out, as are then rows and columns with more than half of their values missing.
 
     Parameters
     ----------
     set : str, default="dermatology"
-        A name in `tables.yaml`.
+        Name in `tables.yaml`.
 
     Returns
     -------
     Dataset
-        Missing values are NaN, and texts the numbers of their `categories`: both need a preparation. Two classes are -1
-        and +1 in the order of their names, more are 0, 1, ... .
+        Missing values are NaN, and texts are the numbers of their `categories`; both need a
+        preparation. Two classes become -1 and +1 in the order of their names, and more classes
+        become 0, 1, ... .
     """
     return read_table(paths[0], table_entries()[set], name=set, digest=digest)
 
 
 def read_table(path: Path, entry: TableEntry, *, name: str, digest: str) -> Dataset:
-    """Return the description of a file in an entry as a data set with the given name."""
+    """Return the file that an entry describes as a data set with the given name."""
     frame = _reader_of(entry.file)(path, entry)
     if entry.first_rows:
         frame = frame[: entry.first_rows]
@@ -171,7 +174,7 @@ def read_table(path: Path, entry: TableEntry, *, name: str, digest: str) -> Data
 
 
 def _feature_names(frame: pd.DataFrame, entry: TableEntry) -> list[str]:
-    """Return the columns that are features, relevant ones first."""
+    """Return the columns that are features, with relevant ones first."""
     names = [*entry.relevant]
     for name in frame:
         is_beside = name in (entry.target, entry.groups) or _is_among(name, entry.left_out)
@@ -185,7 +188,7 @@ def _is_among(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _groups_of(frame: pd.DataFrame, groups: str | int) -> np.ndarray | None:
-    """Return the number of each row's group; None if there are no groups."""
+    """Return the group number of each row; None if there are no groups."""
     if isinstance(groups, int):
         return frame.index.to_numpy() // groups
     if not groups:
@@ -205,7 +208,7 @@ def _target_of(column: pd.Series, task: str) -> tuple[np.ndarray, np.ndarray | N
 
 
 def _numbers_of(features: pd.DataFrame, nominal: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the features as numbers, and the strings behind the numbers of text columns."""
+    """Return the features as numbers, and the strings that the numbers of text columns stand for."""
     X = np.empty(features.shape)
     categories = {}
     for place, (name, column) in enumerate(features.items()):
@@ -246,9 +249,9 @@ def _with_some_names(path: Path, entry: TableEntry) -> pd.DataFrame:
 
 
 def _numbers(file: Path | IO[str], sep: str) -> pd.DataFrame:
-    """Read a table as numbers, text columns unchanged; only a table separated by tabs has a header.
+    """Read a table as numbers with text columns unchanged; only tab-separated tables have a header.
 
-    Python reads the numbers: pandas rounds the last bit differently from version to version.
+    Python parses the numbers, because the rounding of the last bit in pandas depends on its version.
     """
     import pandas as pd
 
@@ -278,7 +281,7 @@ def _r_objects(path: Path, entry: TableEntry) -> pd.DataFrame:
 
 
 def _below(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rows of two tables, one below the other."""
+    """Return two tables stacked on top of each other."""
     columns = {}
     for name, column, column_below in zip(upper, upper.values(), lower.values(), strict=True):
         columns[name] = np.concatenate([column, column_below])
@@ -286,7 +289,7 @@ def _below(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _columns_of(name: str, value: RVector) -> dict[str, Any]:
-    """Return the columns of an R object by name; a column without a name is called after the object."""
+    """Return the columns of an R object by name; a column without a name is named after the object."""
     if "dim" in value.attributes:
         return _columns_of_matrix(name, value)
     if "names" not in value.attributes or not any(isinstance(part, RVector) for part in value.values):
@@ -310,7 +313,7 @@ def _columns_of_matrix(name: str, value: RVector) -> dict[str, Any]:
 
 
 def _vector(value: RVector) -> np.ndarray:
-    """Return numbers, NaN for missing ones, or the strings of a factor."""
+    """Return numbers, with NaN for missing ones, or the strings of a factor."""
     if isinstance(value.values, list):
         return np.array(value.values, dtype=object)
     if "levels" in value.attributes:
@@ -318,11 +321,11 @@ def _vector(value: RVector) -> np.ndarray:
         return texts[np.maximum(value.values, 0)]
     if value.values.dtype.kind == "i":
         return np.where(value.values == MISSING_INTEGER, np.nan, value.values)
-    return np.where(np.isnan(value.values), np.nan, value.values)  # R's missing value is a NaN of other bits
+    return np.where(np.isnan(value.values), np.nan, value.values)  # R's missing value is a NaN with other bits
 
 
 def _reader_of(file: str) -> Callable[[Path, TableEntry], pd.DataFrame]:
-    """Return the function that reads a file, by its ending."""
+    """Return the function that reads a file, by its suffix."""
     [reader] = [function for ending, function in _READERS.items() if file.endswith(ending)]
     return reader
 
@@ -334,4 +337,4 @@ _READERS: dict[str, Callable[[Path, TableEntry], pd.DataFrame]] = {
     ".RData": _r_objects,
     ".rda": _r_objects,
 }
-"""Readers by the ending of the file."""
+"""Readers by file suffix."""

@@ -1,4 +1,4 @@
-"""TechTC-100 text categorization: pairs of web directory categories, from lists of their documents' words."""
+"""TechTC-100 text categorization: pairs of web directory categories, from token lists of documents."""
 
 import lzma
 import math
@@ -35,23 +35,23 @@ def load(
 ) -> Dataset:
     """Load one two-class set of 125 to 165 documents and 7 to 19 thousand words.
 
-    The files are token lists of TechTC-100, in the folder techtc100/tokens of a mirror or the data folder; `techtc300`
-    reads the official archive of TechTC-300.
+    The files are token lists of TechTC-100 in the folder techtc100/tokens of a mirror or the data
+    folder; `techtc300` reads the official archive of TechTC-300.
 
     Parameters
     ----------
     set : str, default="Exp_10341_10755"
-        Exp_<id1>_<id2>; label +1 is category id1, -1 is id2. `members()` lists those that are registered.
+        Name Exp_<id1>_<id2>; label +1 is category id1, and -1 is id2. `members()` lists the registered sets.
     min_word_length : int, default=5
-        Shorter words are left out: 5 removes the words of at most four letters, as in the paper. Documents
-        that are or become empty are kept as zero rows.
+        Shorter words are left out; 5 removes words of at most four letters, as in the paper.
+        Documents that are or become empty are kept as zero rows.
     weighting : {"counts", "binary", "log", "l2", "log_l2", "tfidf_l2"}, default="counts"
         Entries are word counts c; "binary": 1; "log": 1 + ln c. "l2" scales rows to norm one; "log_l2" does so to
         1 + ln c; "tfidf_l2" to
         c (ln((1 + n) / (1 + document frequency)) + 1). The document frequencies are unsupervised, and are taken from
         *all* documents of the set, including those of later test folds.
     form : {"auto", "tokens"}, default="auto"
-        Form of the files; there is one. It is part of the identity of the data.
+        Form of the files. There is only one, which is part of the identity of the data.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def settled(**parameters: Any) -> dict[str, Any]:
 
 
 def files(*, set: str, **_: Any) -> list[str | Path]:
-    """Return the file that `load` reads: a registered one may be missing, an unregistered one may not."""
+    """Return the file that `load` reads; a missing file is allowed only if it is registered."""
     name = f"{_TOKENS}/{set}.txt.xz"
     if any(file.path == name for file in read_source("techtc").files):
         return [name]
@@ -108,15 +108,16 @@ def files(*, set: str, **_: Any) -> list[str | Path]:
 
 
 def members() -> list[str]:
-    """Return the registered sets, sorted: the meaning of "all" must not depend on what was downloaded."""
+    """Return the sorted registered sets, because "all" must not depend on what was downloaded."""
     return sorted(Path(file.path).name.removesuffix(".txt.xz") for file in read_source("techtc").published())
 
 
 def read_tokens(path: Path) -> tuple[list[int], list[list[str]]]:
     """Read a token list, one document per line: label, a letter a or b that is not a token, then the words.
 
-    It is compressed with xz. The text is latin-1, split at the byte 0x20 only: other white space, such as a
-    non-breaking space, belongs to the words. Labels are -1 or +1; a document may have no words.
+    The list is compressed with xz. The text is latin-1 and split only at the byte 0x20, because
+    other white space, such as a non-breaking space, belongs to the words. Labels are -1 or +1; a
+    document may have no words.
     """
     labels = []
     documents = []
@@ -128,7 +129,7 @@ def read_tokens(path: Path) -> tuple[list[int], list[list[str]]]:
 
 
 def weigh(counts: sparse.csr_array, weighting: str) -> sparse.csr_array:
-    """Return a weighted copy of a count matrix, of shape (n, d); see `load` for the weightings. Zero rows stay zero."""
+    """Return a weighted copy of a count matrix of shape (n, d), see `load`. Zero rows stay zero."""
     X = counts.copy()
     if weighting == "binary":
         X.data[:] = 1.0
@@ -140,12 +141,13 @@ def weigh(counts: sparse.csr_array, weighting: str) -> sparse.csr_array:
     if not weighting.endswith("l2"):
         return X
     for start, stop in zip(X.indptr, X.indptr[1:], strict=False):
-        # fsum rounds once whatever the order of summation: the data must not depend on SIMD width.
+        # fsum does not depend on the order of summation, so the data do not depend on the SIMD
+        # width.
         X.data[start:stop] /= math.sqrt(math.fsum(X.data[start:stop] ** 2)) or 1.0
     return X
 
 
 def _log(values: np.ndarray) -> np.ndarray:
-    """Return natural logarithms, by math.log: those of NumPy vary with the vector unit of the CPU."""
+    """Return natural logarithms by math.log, because those of NumPy vary with the vector unit of the CPU."""
     distinct, inverse = np.unique(values, return_inverse=True)
     return np.array([math.log(value) for value in distinct])[inverse]

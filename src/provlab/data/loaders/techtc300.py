@@ -1,8 +1,9 @@
-"""TechTC-300, or TechTC-100, from the official archive of a user: pairs of web directory categories, as word counts.
+"""TechTC-300 or TechTC-100 from the official archive of a user: pairs of web directory categories.
 
-A set is a folder Exp_<id1>_<id2> with two files of text. `features.idx` has lines "index word", `vectors.dat` has one
-document per line, "label index:count ..."; comment lines, which begin with #, may precede and separate these. No real
-file was available: the format is the one that published programs read, and the words are assumed to be latin-1.
+A set is a folder Exp_<id1>_<id2> with two text files. `features.idx` has lines "index word", and
+`vectors.dat` has one document per line, "label index:count ...". Comment lines, which begin with #,
+may be anywhere. No real file was available, so the format is the one that published programs read,
+and words are assumed to be latin-1.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ OBTAIN = (
 VECTORS, WORDS = "vectors.dat", "features.idx"
 LABELS = {b"+1": 1, b"1": 1, b"-1": -1}
 MAX_DIGITS = 9
-"""Largest count: a document of a billion words is damaged."""
+"""Maximum digits of a count; a document of a billion words must be damaged."""
 MEMORY_FACTOR = 64
 """Bytes needed for loading per byte of the files: a pair index:count of four bytes becomes a Python object."""
 
@@ -50,13 +51,15 @@ def load(
     Parameters
     ----------
     path : str
-        The zip archive, or the folder that contains the folders Exp_<id1>_<id2>; relative to the folder of the project.
-        It is not part of the identity of the data; the SHA-256 of the two files is.
+        The zip archive, or the folder that contains the folders Exp_<id1>_<id2>, relative to the
+        folder of the project. The identity of the data includes the SHA-256 of the two files, but
+        not the path.
     set : str, default="Exp_10341_14271"
-        Exp_<id1>_<id2>; label +1 is category id1, -1 is id2. `members()` lists those in the archive.
+        Name Exp_<id1>_<id2>; label +1 is category id1, and -1 is id2. `members()` lists the sets in the archive.
     min_word_length : int, default=5
-        Shorter words are left out, as in `techtc`: 5 removes the words of at most four letters. Documents that are or
-        become empty are kept as zero rows; words that occur in no document are left out.
+        Shorter words are left out, as in `techtc`; 5 removes words of at most four letters.
+        Documents that are or become empty are kept as zero rows. Words that occur in no document
+        are left out.
     weighting : {"counts", "binary", "log", "l2", "log_l2", "tfidf_l2"}, default="counts"
         As in `techtc`.
 
@@ -68,8 +71,9 @@ def load(
     Raises
     ------
     ValueError
-        If there is no such archive or set; for a damaged file, with its line and the value; for files that would need
-        more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an eighth of the machine's.
+        If the archive or set does not exist; if a file is damaged, with its line and value; or if
+        the files need more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
+        eighth of the machine's.
     """
     from sklearn.feature_extraction import DictVectorizer
 
@@ -123,12 +127,12 @@ def members(path: str) -> list[str]:
 
 
 def read_words(file: File) -> dict[bytes, str]:
-    """Return the words of `features.idx` by their indices, as written; further fields are ignored.
+    """Return the words of `features.idx` by index as written; further fields are ignored.
 
     Raises
     ------
     ValueError
-        Names file, line and value.
+        If a line is invalid. The message names file, line and value.
     """
     words: dict[bytes, str] = {}
     for number, line in _lines(file):
@@ -142,14 +146,14 @@ def read_words(file: File) -> dict[bytes, str]:
 
 
 def read_documents(file: File, words: dict[bytes, str]) -> tuple[list[int], list[dict[str, int]]]:
-    """Return the labels of `vectors.dat`, and the counts of each document by words.
+    """Return the labels of `vectors.dat`, and the word counts of each document.
 
-    Counts of equal words are added, counts of 0 are ignored.
+    Counts of equal words are added, and counts of 0 are ignored.
 
     Raises
     ------
     ValueError
-        Names file, line and value; also for documents of one label only.
+        If a line is invalid or all documents have the same label. The message names file, line and value.
     """
     labels = []
     documents = []
@@ -185,7 +189,7 @@ def _counts(file: File, number: int, pairs: list[bytes], words: dict[bytes, str]
 
 
 def _place(path: str) -> Path:
-    """Return the archive or folder of the user, below the folder of the project."""
+    """Return the archive or folder of the user, relative to the folder of the project."""
     root = current_project().root
     expected = "dataset.path: expected the official archive of TechTC-300, or its folder"
     if not isinstance(path, str) or path in ("", "???"):
@@ -199,7 +203,7 @@ def _place(path: str) -> Path:
 
 
 def _find(place: Path, name: str) -> File:
-    """Return the file of this name, at any depth of an archive: it may have a folder on top."""
+    """Return the file of this name at any depth of an archive, which may have a top folder."""
     candidates: list[File] = []
     if place.is_file():
         candidates += [file for file in archived_files(place) if _is(file, name)]
@@ -218,7 +222,7 @@ def _is(file: ArchivedFile, name: str) -> bool:
 
 
 def _lines(file: File) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines with their numbers from 1, without empty ones and comments."""
+    """Yield the lines with their numbers from 1, without empty lines and comments."""
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith(b"#"):
             yield number, line

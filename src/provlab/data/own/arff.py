@@ -1,7 +1,7 @@
-"""ARFF, as written by Weka: attributes of declared types, then rows, full or sparse, converted to CSV.
+"""Conversion of ARFF, as written by Weka, to CSV: typed attributes, then full or sparse rows.
 
-SciPy's reader accepts neither texts nor sparse rows. A line of the file becomes a line of the CSV, so that pandas reads
-the numbers of this format like all others, and messages can name lines.
+SciPy's reader accepts neither strings nor sparse rows. Each line of the file becomes a line of the
+CSV, so that pandas reads numbers as in all other formats, and messages can name lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from provlab.data.files import ROW_BYTES, TableError
 from provsel.streams.memory import check_memory, memory_limit
 
 FIRST_LINES = 200
-"""Lines below @data by which provsel 0.1.0 chose the quote character."""
+"""Number of lines after @data from which provsel 0.1.0 chose the quote character."""
 
 NUMERIC = ("numeric", "real", "integer")
 
@@ -25,14 +25,14 @@ QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|\S+)\s*(.*)", re.IGNORECASE)
 ESCAPED = re.compile(r"\\(.)")
 ESCAPED_SPACES = {"n": " ", "r": " ", "t": " "}
-"""Replacements for escaped line ends and tabs: a row stays one line."""
+"""Replacements for escaped line ends and tabs, so that a row remains one line."""
 
 WEIGHT = re.compile(r"\{\s*[^\s{},]+\s*\}")
 WEIGHT_OF_SPARSE_ROW = re.compile(rf",\s*{WEIGHT.pattern}$")
 
 
 class Attribute(NamedTuple):
-    """A column: `kind` is the word that declares its type, or "nominal" if `values` are declared."""
+    """A column; `kind` is the declared type, or "nominal" if `values` are declared."""
 
     name: str
     kind: str
@@ -40,7 +40,7 @@ class Attribute(NamedTuple):
 
     @property
     def default(self) -> str:
-        """Values that a sparse row leaves out."""
+        """Value of entries that a sparse row leaves out."""
         if self.kind in NUMERIC:
             return "0"
         return self.values[0] if self.values else "?"
@@ -60,22 +60,22 @@ class CsvText:
 
 
 def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = ()) -> CsvText:
-    """Return the rows of a file as CSV, below a line with the names of the attributes.
+    """Return the rows of a file as CSV, after a line with the attribute names.
 
     Parameters
     ----------
     subject : str
-        The data set, for messages.
+        Name of the data set for messages.
     lines : iterable of str
     na_values : iterable of str
-        Texts that may replace a declared value.
+        Strings that may occur instead of a declared value.
 
     Raises
     ------
     TableError
-        For relational attributes, no @data, a name that occurs twice, and rows that do not match the declared types.
+        If there are relational attributes, repeated names, no @data, or rows that do not match the declared types.
     MemoryLimitError
-        For rows that would need too much memory.
+        If the rows need too much memory.
     """
     limit = memory_limit()
     size = 0
@@ -93,7 +93,7 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = (
         if not row or row.startswith("%"):
             text.write("\n")
             continue
-        size += len(row) + ROW_BYTES + 8 * len(attributes)  # sparse rows are filled up
+        size += len(row) + ROW_BYTES + 8 * len(attributes)  # sparse rows are completed
         if size > limit:
             check_memory(subject, size, f"{number:,} lines of {len(attributes):,} attributes")
         separator = separator or next((sign for sign in ",\t " if sign in row), ",")
@@ -116,7 +116,7 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = (
 
 
 def _read_head(numbered: Iterator[tuple[int, str]]) -> tuple[list[Attribute], int]:
-    """Return the attributes, and the number of the line @data."""
+    """Return the attributes, and the line number of @data."""
     attributes: dict[str, Attribute] = {}
     for number, line in numbered:
         keyword = line.strip()[:10].lower()
@@ -149,14 +149,14 @@ def _attribute(name: str, declared: str, number: int) -> Attribute:
 
 
 def _unquoted(text: str) -> str:
-    """Return a string without quotes, and with its escapes resolved."""
+    """Return a string with quotes removed and escapes resolved."""
     if text[0] not in "'\"":
         return text
     return ESCAPED.sub(lambda escaped: ESCAPED_SPACES.get(escaped[1], escaped[1]), text[1:-1])
 
 
 def _quoted_fields(line: str, separator: str) -> list[str]:
-    """Return the fields between separators, without quotes and escapes, up to a comment."""
+    """Return the fields up to a comment, with quotes and escapes resolved."""
     blanks = " " if separator == "\t" else " \t"
     pattern = re.compile(
         rf"[{blanks}]*(?:({QUOTED})[{blanks}]*(?=[{separator}%]|$)|([^{separator}%]*))([{separator}%]|$)"
@@ -190,7 +190,7 @@ def _sparse_fields(row: str, attributes: Sequence[Attribute], number: int) -> li
     fields = [attribute.default for attribute in attributes]
     last = -1
     entries = WEIGHT_OF_SPARSE_ROW.sub("", row).removeprefix("{").removesuffix("}")
-    for match in re.finditer(rf"(?:{QUOTED}|[^,])+", entries):  # commas in quotes separate nothing
+    for match in re.finditer(rf"(?:{QUOTED}|[^,])+", entries):  # quoted commas do not separate
         entry = match[0].replace("\t", " ").strip()
         if not entry:
             continue
@@ -215,9 +215,9 @@ def _undeclared(attribute: Attribute, value: str, number: int) -> TableError:
 
 
 def was_read_otherwise(lines: Iterable[str]) -> bool:
-    """Return whether provsel 0.1.0 misread this file: weights of rows, escapes, or both kinds of quotes.
+    """Return whether provsel 0.1.0 misread this file: row weights, escapes, or both kinds of quotes.
 
-    It used only one quote character, an apostrophe if the first lines had only that, and knew no escapes.
+    It used only one quote character, an apostrophe if the first lines had no other, and no escapes.
     """
     signs: set[str] = set()
     first_signs: set[str] = set()

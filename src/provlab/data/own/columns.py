@@ -1,6 +1,6 @@
-"""Columns of a user's own table as features, target, groups, weights and folds; ambiguous ones raise an error.
+"""Columns of a user's own table as features; ambiguous columns raise an error.
 
-A value is quoted with its column and the line of the file, because that is where people look for it.
+Messages quote a value with its column and its line in the file, where users look for it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from provlab.data.own.text import is_number
 from provlab.project.messages import listed
 
 FEW = 20
-"""Different numbers that may be classes. More whole numbers are ambiguous; more real ones are a regression."""
+"""Maximum number of distinct numbers taken as classes; more whole numbers are ambiguous, more real ones a
+regression."""
 
 ROWS_OF_A_CODE = 5
-"""Whole numbers may be codes if each occurs in this many rows on average."""
+"""Whole numbers may be codes if each occurs in at least this many rows on average."""
 
 LARGEST_EXACT = 2**53
-"""From this size on, not all whole numbers are 64-bit floating-point numbers."""
+"""From this size on, not all whole numbers are exact in double precision."""
 
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[- .][A-Za-z]{3,9}[- .,]+\d{2,4})"
@@ -34,18 +35,18 @@ DATE = re.compile(
 LIKE_NUMBER = re.compile(
     r"(?=.*\d)[$€£]?\s?[+-]?(\d{1,3}([,.' \u00a0]\d{3})+|\d*)([,.]\d+)?([eE][+-]?\d+)?(\s?[%$€£]|\s[A-Za-zµ°/]{1,4})?"
 )
-"""Numbers as people write them, which float() does not accept."""
+"""Common notations of numbers that float() does not accept."""
 
 DATE_KINDS = ("date", "time", "datetime", "timedelta", "period")
 
 
 @dataclass(frozen=True)
 class Features:
-    """The columns that are features, as numbers.
+    """Feature columns as numbers.
 
-    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers for texts: `categories` has the
-    texts by the name of the column. `places` are the columns of the table that are features, and `notes` are remarks
-    for the user on these and on those left out.
+    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers instead of
+    strings; `categories` has the strings by column name. `places` are the positions of the features
+    in the table, and `notes` are remarks for the user on these and on left-out columns.
     """
 
     X: Any
@@ -55,14 +56,14 @@ class Features:
 
 
 def features_of(table: Table, places: list[int], categorical: Collection[int] = ()) -> Features:
-    """Return columns as features; columns of dates, and of texts that all differ, are left out.
+    """Return columns as features, without columns of dates and columns of strings that all differ.
 
-    Numbers in `categorical` columns are codes of categories.
+    Numbers in `categorical` columns are taken as codes of categories.
 
     Raises
     ------
     TableError
-        For texts among numbers, columns without values, or infinite values: quotes the first.
+        If there are strings among numbers, columns without values, or infinite values. The message quotes the first.
     """
     if not table.is_frame:
         return _features_of_matrix(table, places, categorical)
@@ -81,7 +82,7 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         codes, texts = coded
         n_values = int(np.count_nonzero(codes >= 0))
         if k not in categorical:
-            as_categories = f"where the column has categories, 'dataset.categorical=[{table.names[k]:.80}]'"
+            as_categories = f"if the column has categories, set 'dataset.categorical=[{table.names[k]:.80}]'"
             check_numbers(table, f"column {table.names[k]:.80}", codes, texts, as_categories)
             if all(map(is_number, texts)) and not any(re.match(r"0\d", text) for text in texts):
                 X[:, k] = np.array([*map(float, texts), np.nan])[codes]
@@ -103,10 +104,10 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
     notes = _notes_of_rounding(table, X, places)
     if dates:
         notes.append(
-            f"dates, in {_named(table, dates)}, are left out; to use them, write them as numbers, such as days"
+            f"columns of dates are left out: {_named(table, dates)}; to use them, write them as numbers, such as days"
         )
     if differing:
-        notes.append(f"text that differs in every row, in {_named(table, differing)}, is left out")
+        notes.append(f"columns with a different text in each row are left out: {_named(table, differing)}")
     return Features(X, places, categories, [*notes, *_notes_of_values(table, X, places, categories)])
 
 
@@ -124,7 +125,7 @@ def _features_of_matrix(table: Table, places: list[int], categorical: Collection
 
 
 def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[str]:
-    """Return notes on columns that seem to name rows, and on those that are constant."""
+    """Return notes on columns that seem to identify rows or to be codes, and on constant columns."""
     notes = []
     kinds = [kind.kind for kind in table.columns.dtypes]
     identifiers = []
@@ -134,21 +135,20 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
     if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # otherwise these are counts
         names = _named(table, identifiers)
         notes.append(
-            f"whole numbers that differ in every row, in {names}; if they number the rows, set "
-            f"dataset.left_out=[{names}]"
+            f"different whole numbers in each row of {names}; if they number the rows, set dataset.left_out=[{names}]"
         )
     codes = _places_of_codes(table, X, places, categories)
     if codes and 2 * len(codes) <= max(2, len(places)):  # otherwise these are counts
         names = ",".join(table.names[k] for k in codes)
         notes.append(
-            f"few different whole numbers in {_named(table, codes)}; where they are codes of categories, say "
+            f"few different whole numbers in {_named(table, codes)}; if they are codes of categories, set "
             f"'dataset.categorical=[{names:.400}]'"
         )
     for name, texts in categories.items():
         if len(texts) > FEW:
             notes.append(
-                f"{len(texts)} different texts in {len(X)} rows of column {name:.80}, which become as many features; "
-                f"where they are names, leave the column out, dataset.left_out=[{name:.80}], or keep the rows of each "
+                f"{len(texts)} different texts in {len(X)} rows of column {name:.80}, each of which becomes a feature; "
+                f"if they are names, leave the column out, dataset.left_out=[{name:.80}], or keep the rows of each "
                 f"in one fold, dataset.groups={name:.80}"
             )
     largest = np.nanmax(X, axis=0)
@@ -159,7 +159,7 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
 
 
 def _places_of_codes(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[int]:
-    """Return the columns with few different whole numbers, which may be amounts or codes."""
+    """Return the columns with few distinct whole numbers, which may be amounts or codes."""
     codes = []
     for k, values in zip(places, X.T, strict=True):
         if table.names[k] in categories:
@@ -176,7 +176,7 @@ def _named(table: Table, places: Sequence[int]) -> str:
 
 
 def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]:
-    """Return a note on the first column whose whole numbers do not fit into 64-bit floats."""
+    """Return a note on the first column with whole numbers that are not exact in double precision."""
     if X.dtype.kind not in "iuf":
         return []
     if sparse.issparse(X):
@@ -184,7 +184,7 @@ def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]
         is_large = (entries.data >= LARGEST_EXACT) | (entries.data <= -LARGEST_EXACT)
         large = np.unique(entries.coords[1][is_large])
     else:
-        largest = np.fmax.reduce(X, axis=0).astype(float)  # half precision has no number as large as the bound
+        largest = np.fmax.reduce(X, axis=0).astype(float)  # half precision cannot represent the bound
         smallest = np.fmin.reduce(X, axis=0).astype(float)
         large = np.flatnonzero((largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT))
     for k in np.array(places)[large].tolist():
@@ -192,14 +192,14 @@ def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]
             if int(float(number)) != number:
                 return [
                     f"whole numbers beyond 2^53 in column {table.names[k]:.80}, such as {number}, are rounded to "
-                    f"double precision, here to {int(float(number))}: different ones may become equal; where they are "
+                    f"double precision, here to {int(float(number))}: different ones may become equal; if they are "
                     f"names, set dataset.left_out=[{table.names[k]:.80}]"
                 ]
     return []
 
 
 def _large_whole_numbers(table: Table, k: int) -> list[int]:
-    """Return the whole numbers of a column of at least 2^53 in size, in their written form if it is text."""
+    """Return the whole numbers of a column that are at least 2^53 in size, as written if the file is text."""
     values = table.column(k) if table.texts is None else table.texts(k)
     if values.dtype.kind in "bf":
         return []
@@ -219,7 +219,8 @@ def text_of(value: Any) -> str:
 def distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted distinct texts, and the position of each text among them.
 
-    An array of fixed width, or a copy of each text as made by pandas, could fill the memory: a text may be very long.
+    Strings may be very long, so an array of fixed width, or a copy of each string as in pandas,
+    could exhaust the memory.
     """
     distinct = np.array(sorted({*texts}), dtype=object)
     code_of = {text: code for code, text in enumerate(distinct)}
@@ -227,7 +228,7 @@ def distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, list[str]] | None:
-    """Return the codes of a text column, -1 for missing values, and its sorted strings; None for dates."""
+    """Return the codes of a text column, with -1 for missing values, and its sorted strings; None for dates."""
     import pandas as pd
 
     column = table.columns.iloc[:, k]
@@ -256,9 +257,9 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
 
 
 def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
-    """Raise if most of the given texts are numbers, and others are not, or are written with other signs.
+    """Raise if most of the given strings are numbers and others are not, or use another notation.
 
-    `steps` are further advice for texts that are not numbers at all.
+    `steps` is further advice for strings that are not numbers at all.
     """
     is_plain = np.array([*map(is_number, texts), True])
     is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])
@@ -278,36 +279,36 @@ def _step_to_missing(table: Table, text: str) -> str:
     for word in (*table.how.na_values, text):
         is_plain = re.fullmatch(r"[\w?./-]+", word)
         written.append(word if is_plain else f'"{word:.40}"')
-    return f"where it stands for a missing value, say 'dataset.na_values=[{','.join(written):.200}]'"
+    return f"if it stands for a missing value, set 'dataset.na_values=[{','.join(written):.200}]'"
 
 
 def _step_to_number(table: Table, text: str) -> str:
-    """Return the advice for a number in another notation, limited to settings that are accepted and not yet set."""
+    """Return the advice for a number in another notation; only settings that are accepted and unset are named."""
     foreign = re.sub(r"[eE](?=[+-]?\d)|[\d\s,.'+-]", "", text)
     plain = text
     steps = []
     if foreign:
         plain = re.sub(rf"[{re.escape(foreign)}]", "", text).strip()
-        steps.append(f"write it without {foreign!r}, as {plain!r}: no setting takes this sign")
+        steps.append(f"write it without {foreign!r}, as {plain!r}, because no setting covers this sign")
     signs = [*dict.fromkeys(re.sub(r"[^,.' \u00a0]", "", plain))]
     decimal = table.decimal
     if table.texts is None or table.how.thousands or (foreign and signs in ([], [decimal])):
         return steps[0] if steps else "write plain numbers, such as 1234.5"
     if len(signs) == 1 and signs[0] in ",." and signs[0] != decimal:
-        steps.append(f"say whether it is 'dataset.decimal=\"{signs[0]}\"' or 'dataset.thousands=\"{signs[0]}\"'")
+        steps.append(f"set 'dataset.decimal=\"{signs[0]}\"' or 'dataset.thousands=\"{signs[0]}\"'")
         return "; ".join(steps)
     separators = [sign for sign in signs if sign != decimal]
     if not separators:
         steps.append("write plain numbers")
     elif len(separators) == 1:
-        steps.append(f"say 'dataset.thousands=\"{separators[0]}\"'")
+        steps.append(f"set 'dataset.thousands=\"{separators[0]}\"'")
     else:
-        steps.append(f"say 'dataset.thousands=\"{separators[0]}\"' and 'dataset.decimal=\"{separators[-1]}\"'")
+        steps.append(f"set 'dataset.thousands=\"{separators[0]}\"' and 'dataset.decimal=\"{separators[-1]}\"'")
     return "; ".join(steps)
 
 
 def _check_finite(table: Table, X: Any, places: Sequence[int]) -> None:
-    """Raise for the first infinite value, or for NaN in a sparse matrix."""
+    """Raise if there is an infinite value, or NaN in a sparse matrix, naming the first."""
     if X.dtype.kind != "f":
         return
     if sparse.issparse(X):
@@ -322,7 +323,7 @@ def _check_finite(table: Table, X: Any, places: Sequence[int]) -> None:
     step = "correct it"
     if table.texts is not None:
         shown = table.texts(places[k]).iloc[row]
-        step = f"correct it, or say that it is missing: dataset.na_values=[{shown:.40}]"
+        step = f"correct it, or declare it missing with dataset.na_values=[{shown:.40}]"
     raise TableError(
         f"expected finite numbers of 64 bits, got {shown:.40} in column {table.names[places[k]]!r:.80}, "
         f"{table.where(row)}; {step}."

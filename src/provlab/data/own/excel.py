@@ -1,4 +1,4 @@
-"""Sheets of Excel, converted to CSV: the reader of text tables reads them, with the same settings and messages."""
+"""Conversion of Excel sheets to CSV, so that they are read with the settings and messages of text tables."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
     ----------
     file : Path
     name : str or int, optional
-        Name or number from 0 of the sheet; may be None if there is one.
+        Name or number from 0 of the sheet; may be None if there is only one.
 
     Raises
     ------
     TableError
-        Without openpyxl, or for a sheet that does not exist.
+        If openpyxl is missing or the sheet does not exist.
     MemoryLimitError
-        For contents that would need too much memory.
+        If the content needs too much memory.
     """
     with zipfile.ZipFile(file) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
@@ -53,7 +53,7 @@ def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
         if cells:
             writer.writerow([*cells, *[""] * (width - len(cells))])
         else:
-            text.write("\n")  # a row without any value is an empty line
+            text.write("\n")  # an empty row is an empty line
     return text.getvalue().encode()
 
 
@@ -71,11 +71,11 @@ def _chosen(sheets: Sequence[Any], name: str | int | None) -> Any:
 
 
 def _rows(file: Path, sheet: Any) -> list[list[Any]]:
-    """Return the cells of a sheet, without empty ones at the ends; raise if the table does not fit into memory.
+    """Return the cells of a sheet without trailing empty ones; raise if they do not fit into memory.
 
-    A few bytes can name a cell in the last row and column, or a long text in each row.
+    A few bytes can name a cell in the last row and column, or repeat a long string in each row.
     """
-    sheet.reset_dimensions()  # which may be wrong
+    sheet.reset_dimensions()  # they may be wrong
     limit = memory_limit()
     rows: list[list[Any]] = []
     width = 0
@@ -92,13 +92,13 @@ def _rows(file: Path, sheet: Any) -> list[list[Any]]:
             check_memory(f"data set {file.name}", needed, f"{len(rows):,} rows of {width:,} columns")
         if len(rows) > MAX_ROWS:
             raise TableError(
-                f"expected at most {MAX_ROWS:,} rows, the limit of Excel, got more; save the sheet as CSV."
+                f"expected at most {MAX_ROWS:,} rows, the limit of Excel, got more rows; save the sheet as CSV."
             )
     return rows
 
 
 def _value(cell: Any) -> Any:
-    """Return the value of a cell in the form of CSV: whole numbers without ".0", None for an error."""
+    """Return the value of a cell for CSV: whole numbers without ".0", and None for an error."""
     if cell.value is None:
         return ""
     if cell.data_type == "e":

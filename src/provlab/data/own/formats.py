@@ -1,4 +1,4 @@
-"""The formats of users' own files: text such as CSV, typed columns, or a matrix with vectors beside it."""
+"""Formats of users' own files: text such as CSV, typed columns, or a matrix with separate vectors."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ APART = (".npz", ".mat", *SVMLIGHT)
 """Formats that store labels separately from the columns."""
 
 UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_0__")
-"""Name that pandas gives a column without one: the first may number the rows."""
+"""Name that pandas gives to a nameless column; the first such column may number the rows."""
 
 MATLAB_ADVICE = {
     "sparse": "write it in full, X = full(X), or as svmlight",
-    "cell": "number its texts, [~, ~, Y] = unique(Y)",
+    "cell": "encode its strings as numbers, [~, ~, Y] = unique(Y)",
     "struct": "write its fields as variables",
-    "char": "number its texts, [~, ~, Y] = unique(cellstr(Y))",
+    "char": "encode its strings as numbers, [~, ~, Y] = unique(cellstr(Y))",
 }
-"""For each class of a MATLAB variable that is not a matrix of numbers, how to turn it into one."""
+"""Advice for each class of MATLAB variables that is not a numeric matrix."""
 
 MATLAB_NUMBERS = {"double", "single", "logical", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64))}
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
 TEXT_ROWS = 64
-"""Rows of text read together, if each may be as long as all before it."""
+"""Number of rows of text read together, if each may be as long as all before it."""
 
 TYPED_FACTOR = 8
-"""Memory for a Stata file, in multiples of its size: bytes become 64-bit floating-point numbers."""
+"""Memory for a Stata file as a multiple of its size, because bytes become 64-bit floats."""
 
 
 def read_table(file: Path, how: Reading) -> Table:
@@ -85,7 +85,7 @@ def names_of(file: Path, how: Reading) -> list[str]:
 
 
 def has_index(file: Path, how: Reading) -> bool:
-    """Return whether the first column, which has no name, numbers or names the rows: a whole number or text for each.
+    """Return whether a nameless first column numbers or names the rows by integers or strings.
 
     Numbers may also restart, as in joined tables.
     """
@@ -109,7 +109,7 @@ def has_index(file: Path, how: Reading) -> bool:
 
 
 def is_read_anew(file: Path, how: Reading) -> bool:
-    """Return whether provsel 0.1.0 misread a file without an error, so that its trials do not count."""
+    """Return whether provsel 0.1.0 silently misread a file, so that its trials do not count."""
     if format_of(file) == ".arff":
         encoding = how.encoding or encoding_of(file)
         with io.TextIOWrapper(open_unpacked(file), encoding, errors="replace", newline="") as text:
@@ -123,7 +123,7 @@ def is_read_anew(file: Path, how: Reading) -> bool:
 
 
 def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) -> None:
-    """Raise if rows and columns need too much memory; `n_bytes` defaults to eight for each number."""
+    """Raise if the rows and columns need too much memory; `n_bytes` defaults to eight per number."""
     if len(shape) != 2:
         raise TableError(f"expected rows and columns, got shape {tuple(shape)}.")
     n, d = shape
@@ -137,7 +137,7 @@ def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) ->
 
 
 def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
-    """Raise if a text table of this many lines needs too much memory."""
+    """Raise if a text table needs too much memory for its number of lines."""
     is_packed = file.suffix.lower() in PACKED
     width = len(layout.names)
     n_newlines = 0
@@ -146,10 +146,10 @@ def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
     with open_content(file, how) as content:
         while block := content.read(1 << 20):
             n_newlines += block.count(b"\n")
-            n_returns += block.count(b"\r")  # Windows ends a line with both
-            if is_packed:  # such a text may be longer than its numbers
+            n_returns += block.count(b"\r")  # Windows ends lines with both
+            if is_packed:  # unpacked text may be longer than its numbers
                 size += len(block)
-            n_lines = max(n_newlines, n_returns)  # a row may be shorter than the first line, and is filled up
+            n_lines = max(n_newlines, n_returns)  # a row shorter than the first line is filled up
             _check_size(file, (n_lines, width), max(8 * n_lines * width, size))
 
 
@@ -160,14 +160,14 @@ def _read_column(file: Path, how: Reading, layout: Layout, k: int) -> Any:
     plain = replace(how, keep_default_na=False)
     try:
         return read_frame(file, plain, layout, dtype=str, usecols=[k]).iloc[:, 0]
-    except pd.errors.ParserError:  # all rows are shorter than the line of names
+    except pd.errors.ParserError:  # all rows are shorter than the header
         return read_frame(file, plain, layout, dtype=str).iloc[:, k]
 
 
 def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
     _check_text_size(file, how, layout)
-    frame = read_frame(file, how, layout).copy()  # one block per type: slices of thousands of columns are fast
+    frame = read_frame(file, how, layout).copy()  # one block per type makes slices of thousands of columns fast
     notes = []
     if layout.row_names:
         frame = frame.iloc[:, 1:]
@@ -185,7 +185,7 @@ def _read_text(file: Path, how: Reading) -> Table:
         row, k = beyond[0]
         raise TableError(
             f"expected no values after the last name, got {frame.iloc[row, width + k]!s:.40} in {where(row)}; "
-            f"give that column a name in the first line."
+            f"name that column in the first line."
         )
     if frame.iloc[:, 0].isna().any():
         is_empty = frame.isna().all(axis=1)
@@ -221,7 +221,7 @@ def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str]
 
 
 def _pandas_notes(schema: Any) -> dict[str, Any]:
-    """Return the metadata of pandas in a schema; empty if it is not a mapping."""
+    """Return the pandas metadata of a schema; empty if they are not a mapping."""
     try:
         notes = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     except (ValueError, RecursionError):
@@ -230,7 +230,7 @@ def _pandas_notes(schema: Any) -> dict[str, Any]:
 
 
 def _index_of(schema: Any) -> list[str]:
-    """Return the names of the columns that are the index of a frame."""
+    """Return the names of the columns that form the index of a DataFrame."""
     names = _pandas_notes(schema).get("index_columns")
     if not isinstance(names, list):
         return []
@@ -238,7 +238,7 @@ def _index_of(schema: Any) -> list[str]:
 
 
 def _table_of_arrow(table: Any, how: Reading) -> Table:
-    """Return columns with the names and types of the schema, which the metadata of pandas may contradict."""
+    """Return columns with the names and types of the schema, which pandas metadata may contradict."""
     import pandas as pd
 
     index = _index_of(table.schema)
@@ -250,7 +250,7 @@ def _table_of_arrow(table: Any, how: Reading) -> Table:
     table = _typed(frame, how)
     named = [name for name in index if not UNNAMED.fullmatch(name)]
     if named:
-        table.notes.append(f"the index of the frame, {listed(named)}, is left out")
+        table.notes.append(f"the index of the DataFrame, {listed(named)}, is left out")
     return table
 
 
@@ -259,7 +259,7 @@ def _typed(frame: Any, how: Reading) -> Table:
 
 
 def _read_parquet(file: Path, how: Reading) -> Table:
-    """Read columns; each distinct string is kept once, so that a repeated long string needs little memory."""
+    """Read columns, keeping each distinct string only once to save memory."""
     from pyarrow.parquet import ParquetFile
 
     metadata = ParquetFile(file).metadata
@@ -270,14 +270,14 @@ def _read_parquet(file: Path, how: Reading) -> Table:
     for group in range(metadata.num_row_groups):
         for k in range(metadata.num_columns):
             chunk = metadata.row_group(group).column(k)
-            size += 8 * chunk.num_values  # a column of lists has more than rows
+            size += 8 * chunk.num_values  # a column of lists has more values than rows
             if chunk.physical_type == "BYTE_ARRAY":
                 size += chunk.total_uncompressed_size
                 texts[chunk.path_in_schema] = None
                 if "DELTA_BYTE_ARRAY" in chunk.encodings:
                     written_as_changes[chunk.path_in_schema] = None
     _check_size(file, shape, size)
-    for path in written_as_changes:  # such texts are longer than the file says
+    for path in written_as_changes:  # such strings are longer than the file states
         for batch in ParquetFile(file).iter_batches(TEXT_ROWS, columns=[path]):
             size += batch.nbytes
             _check_size(file, shape, size)
@@ -303,7 +303,7 @@ def _read_stata(file: Path, how: Reading) -> Table:
 
 
 def _read_json_lines(file: Path, how: Reading) -> Table:
-    """Read one object per line: names of columns and values."""
+    """Read one object per line, which maps column names to values."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -333,21 +333,22 @@ def _json_object(line: bytes, number: int) -> dict[str, Any]:
         row = json.loads(line)
     if not isinstance(row, dict):
         raise TableError(
-            f'expected an object of JSON in each line, such as {{"a": 1, "label": "x"}}, got {line[:40]!r} in '
+            f'expected a JSON object in each line, such as {{"a": 1, "label": "x"}}, got {line[:40]!r} in '
             f"line {number}; write it as JSON lines."
         )
     return row
 
 
-# ---- a matrix, and vectors beside it
+# ---- a matrix with separate vectors
 
 
 def _chosen_variables(
     how: Reading, usual: Sequence[str], numbers: Collection[str], variables: Sequence[Any]
 ) -> dict[str, str]:
-    """Return the names of the variables by role, one of which is X.
+    """Return the names of the variables by role, including X.
 
-    `usual` lists usual names of labels, `numbers` the readable variables, `variables` name, shape and type of all.
+    `usual` lists usual names of labels, `numbers` the readable variables, and `variables` the name,
+    shape and type of each variable.
     """
     chosen = {}
     for role, stated in (("X", how.X or "X"), *how.vectors):
@@ -360,11 +361,11 @@ def _chosen_variables(
 
 
 def _missing_variable(role: str, names: Sequence[str], variables: Sequence[Any]) -> str:
-    """Return the problem and the advice if no variable of these names can be read."""
+    """Return the message for the case that no variable with these names can be read."""
     shown = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in variables)
-    step = f"say which has them, dataset.{role}=NAME, or write numbers"
+    step = f"name the variable, dataset.{role}=NAME, or write numbers"
     if role == "target":
-        step += "; where they are a column of X, say dataset.target=-1"
+        step += "; if they are a column of X, set dataset.target=-1"
     for name, _, kind in variables:
         if name in names and kind in MATLAB_ADVICE:
             step = MATLAB_ADVICE[kind]
@@ -452,10 +453,10 @@ def _read_svmlight(file: Path, how: Reading) -> Table:
     notes = []
     if "groups" in dict(how.vectors):
         if queries is None:
-            raise TableError("expected qid:NUMBER in each row, which dataset.groups=qid needs, got rows without it.")
+            raise TableError("expected qid:NUMBER in each row because of dataset.groups=qid, got rows without it.")
         vectors["groups"] = queries
     elif queries is not None:
-        notes.append("rows have qid: dataset.groups=qid puts equal ones into one fold")
+        notes.append("rows have qid; dataset.groups=qid keeps rows with equal qid in one fold")
     return Table(X, _numbered(X), vectors, notes=notes)
 
 
@@ -476,4 +477,4 @@ FORMATS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     ".mat": (_read_mat, ("X", "transpose")),
     **dict.fromkeys(SVMLIGHT, (_read_svmlight, ("zero_based", "n_features"))),
 }
-"""By ending of a file, its reader, and the settings of `Reading` that apply to it."""
+"""Reader and accepted settings of `Reading` for each file suffix."""

@@ -1,4 +1,4 @@
-"""The roles of the columns in a user's own file, and remarks on their names."""
+"""Roles of the columns in a user's own file, and remarks on their names."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from provlab.data.own.text import MISSING, SVMLIGHT, format_of
 from provlab.project.messages import did_you_mean, listed
 
 TARGETS = ("label", "target", "class", "y")
-"""Names of the label column that need not be stated."""
+"""Names of the label column that are recognised."""
 
 EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor", "cens", "fustat", "os", "vital_status"}
 TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event", "os_time", "os.time"}
-"""Names of columns of survival data: each suggests the other."""
+"""Names of time columns in survival data. A time as a feature suggests that the target is an event, and vice versa."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of each role, None if it has none or is separate, those that are not features, and categories."""
+    """Columns by role (None if absent or stored separately), columns that are not features, and categories."""
 
     roles: dict[str, int | None]
     left_out: set[int]
@@ -48,7 +48,7 @@ def columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> Col
 
 
 def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[str, Any]) -> int | None:
-    """Return the number of the column with a role; None if there is none, or if it is in another file."""
+    """Return the number of the column with a role; None if there is none or it is in another file."""
     column = settings[role]
     if role == "target" and settings["target_path"] is not None:
         return None
@@ -58,10 +58,10 @@ def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[st
         )
     is_apart = format_of(file) in APART
     if column is None and role == "target" and not is_apart:
-        step = "dataset.target=NAME, or a number from 0, -1 for the last"
+        step = "dataset.target=NAME or a number from 0 (-1 for the last)"
         if "transpose" in FORMATS[format_of(file)][1]:
-            step += "; where the samples are columns, dataset.transpose=true"
-        if format_of(file) == ".arff":  # by convention it is the last one
+            step += "; if the samples are columns, set dataset.transpose=true"
+        if format_of(file) == ".arff":  # by convention the target is last
             step = f"by the format's convention 'dataset.target=\"{names[-1]:.80}\"', the last attribute"
         return _usual_target(names, step)
     if column is None or (is_apart and isinstance(column, str)):
@@ -70,12 +70,12 @@ def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[st
 
 
 def _usual_target(names: list[str], step: str) -> int:
-    """Return the number of the column that has one of the usual names of labels."""
+    """Return the number of the column with a usual label name."""
     usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
     if len(usual) != 1:
         raise TableError(
-            f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among {listed(names)}; say "
-            f"which: {step}."
+            f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among {listed(names)}; "
+            f"choose one: {step}."
         )
     return usual[0]
 
@@ -90,19 +90,19 @@ def place_of_target(names: list[str], target: str | int | None) -> int:
 
 
 def _place(parameter: str, names: list[str], column: str | int) -> int:
-    """Return the number of a column that is given by name or number."""
+    """Return the number of a column given by name or number."""
     if isinstance(column, int) and not isinstance(column, bool) and -len(names) <= column < len(names):
         return column % len(names)
     if names.count(str(column)) == 1:
         return names.index(str(column))
     step = did_you_mean(str(column), names)
     if parameter == "target" and not step:
-        step = "; where the samples are columns, say dataset.transpose=true."
+        step = "; if the samples are columns, set dataset.transpose=true."
     raise TableError(f"dataset.{parameter}: expected a column of {listed(names)}, got {column!r:.80}{step or '.'}")
 
 
 def notes_on_names(table: Table, columns: Columns, features: list[int], class_names: np.ndarray | None) -> list[str]:
-    """Return remarks for the user on names."""
+    """Return remarks for the user on column and class names."""
     notes = []
     nameless = [k for k in features if UNNAMED.fullmatch(table.names[k])]
     if nameless:
@@ -116,7 +116,7 @@ def notes_on_names(table: Table, columns: Columns, features: list[int], class_na
     if class_names is not None:
         odd = [repr(name) for name in class_names if name.lower() in MISSING]
         if odd:
-            notes.append(f"classes are called {listed(odd)}; where that means no label, say dataset.na_values")
+            notes.append(f"classes are called {listed(odd)}; if that means no label, set dataset.na_values")
     target = columns.roles["target"]
     if target is not None:
         names = [table.names[k] for k in features]
@@ -126,7 +126,7 @@ def notes_on_names(table: Table, columns: Columns, features: list[int], class_na
 
 
 def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
-    """Return a note on features whose names suggest further targets, such as t2 next to t1."""
+    """Return a note on features whose names suggest further targets, such as t2 beside t1."""
     stem = re.sub(r"(\d+|[A-Z])$", "", target).rstrip("_.- ")
     if stem == target or not stem:
         return []
@@ -134,19 +134,19 @@ def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
     if not alike or 2 * len(alike) > len(names):
         return []
     return [
-        f"features with names like that of the target {target}: {listed(alike)}; one target at a time: where they are "
-        f"other targets, leave them out, 'dataset.left_out=[{','.join(alike):.200}]'"
+        f"features with names like that of the target {target}: {listed(alike)}; if they are "
+        f"further targets, leave them out, 'dataset.left_out=[{','.join(alike):.200}]'"
     ]
 
 
 def _notes_of_survival(target: str, names: list[str]) -> list[str]:
-    """Return a note on a time as a feature of an event, or vice versa."""
+    """Return a note if the feature of an event is a time, or vice versa."""
     partners: set[str] = set()
     for targets, beside in ((EVENTS, TIMES), (TIMES, EVENTS)):
         if target.lower() in targets:
             partners |= beside
     return [
-        f"column {name} is a feature, but is known only with the target {target} where these are survival data; leave "
+        f"column {name} is a feature, but in survival data it is known only with the target {target}; if so, leave "
         f"it out: dataset.left_out=[{name}]"
         for name in names
         if name.lower() in partners

@@ -1,4 +1,4 @@
-"""A user's settings for a file, checked, in the form that readers need."""
+"""Checked settings of a user for a file, in the form that readers need."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("index", "index_col", *ROLES), (_is_place, "a column's name or number")),
     **dict.fromkeys(("left_out", "categorical"), (_is_list, "a list of columns such as [id, date]")),
     **dict.fromkeys(("sep", "decimal", "thousands", "comment"), (_is_sign, "one character")),
-    "encoding": (_is_encoding, "one of Python, such as cp1252, utf-16"),
-    "header": (_is_header, "infer, none or a row from 0"),
+    "encoding": (_is_encoding, "an encoding of Python, such as cp1252 or utf-16"),
+    "header": (_is_header, "infer, none or a row number from 0"),
     "keep_default_na": (_is_truth, "true or false"),
     "sheet_name": (lambda value: isinstance(value, str) or type(value) is int, "a name or a number from 0"),
     "X": (lambda value: isinstance(value, str), "the name of a variable"),
@@ -62,11 +62,11 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_features": (lambda value: type(value) is int and value >= 1, "a whole number from 1"),
     "transpose": (_is_truth, "true or false"),
 }
-"""By parameter, a test of valid values other than the default, and its description."""
+"""Test for valid values other than the default, and its description, by parameter."""
 
 
 def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
-    """Return how the file is read, with all settings checked and in one spelling."""
+    """Return the `Reading` of a file, with all settings checked and in one spelling."""
     values = {name: settings[name] for name in SETTINGS}
     missing = values["na_values"]
     if not _is_list(missing):
@@ -90,8 +90,8 @@ def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
     if _is_list(settings["target"]) and settings["target"]:
         targets = ",".join(map(str, settings["target"]))
         raise ValueError(
-            f"dataset.target: expected a single target, got {settings['target']!r:.80}; run each, "
-            f"'-m dataset.target={targets:.80}', and leave the others out."
+            f"dataset.target: expected a single target, got {settings['target']!r:.80}; run each target "
+            f"with '-m dataset.target={targets:.80}', and leave the others out."
         )
     for name, (is_right, expected) in CHECKS.items():
         value = {**settings, **values}[name]
@@ -104,30 +104,30 @@ def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
         if isinstance(settings[role], str):
             vectors.append((role, settings[role]))
         elif role == "target" and settings[role] is None and settings["target_path"] is None:
-            vectors.append((role, None))  # the usual labels of variables are found by their names
+            vectors.append((role, None))  # usual label variables are found by name
     return Reading(**values, vectors=tuple(vectors))
 
 
 def reading_of_target(how: Reading) -> Reading:
-    """Return how the second file, with the target, is read."""
+    """Return the `Reading` of the second file, which has the target."""
     return replace(how, transpose=False, vectors=())
 
 
 def without_what_is_found(file: Path, how: Reading) -> Reading:
-    """Return how a file is read, without settings that its first lines also show."""
+    """Return the `Reading` of a file without settings that are also detected in its first lines."""
     if format_of(file) not in TEXTS:
         return how
     layout = once(layout_of, file, how)
     for name in ("sep", "decimal", "encoding", "header"):
         without = replace(how, **{name: getattr(Reading, name)})
-        with suppress(ValueError):  # it has to be stated
+        with suppress(ValueError):  # the setting must be stated
             if once(layout_of, file, without) == layout:
                 how = without
     return how
 
 
 def has_columns(settings: Mapping[str, Any]) -> bool:
-    """Return whether settings name columns of a matrix, rather than variables beside it."""
+    """Return whether settings name columns of a matrix instead of separate variables."""
     if settings["left_out"] or settings["categorical"]:
         return True
     if settings["index"] is not None or settings["index_col"] is not None:

@@ -1,4 +1,4 @@
-"""A user's own file as a table of columns, with messages for damaged files."""
+"""Table of the columns of a user's own file, and messages for damaged files."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ T = TypeVar("T")
 class Table:
     """Content of a file: `columns`, a DataFrame, ndarray or csr_array of shape (n, d), and their `names`.
 
-    `vectors` are, by roles such as "target", the variables that a format stores beside the columns, of shape (n,).
-    `where` tells the position of a row in the file in words. `texts` returns a column by its number as written; it is
-    None if the file has types. `notes` are remarks for the user before the run. `how` holds the user's settings for the
-    file, and `decimal` its decimal sign.
+    `vectors` maps roles such as "target" to variables of shape (n,) that a format stores separately
+    from the columns. `where` returns the position of a row in the file in words. `texts` returns a
+    column by number as written; it is None if the file has types. `notes` are remarks for the user
+    before the run. `how` holds the user's settings for the file, and `decimal` is its decimal sign.
     """
 
     columns: Any
@@ -55,7 +55,7 @@ class Table:
         return column.ravel()
 
     def with_rows_of(self, test: Table, test_name: str) -> Table:
-        """Return this table with the rows of another one, which has the same columns, below it."""
+        """Return this table followed by the rows of another table with the same columns."""
         if test.names != self.names or test.is_frame != self.is_frame:
             raise TableError(
                 f"dataset.test_path: expected the columns {listed(self.names)}, got {listed(test.names)} in "
@@ -88,7 +88,7 @@ class Table:
 
 @contextmanager
 def faults_of(file: Path) -> Iterator[None]:
-    """Name the file of an error, which may be a lack of memory."""
+    """Add the file name to errors, including a lack of memory."""
     with within_memory(f"data set {file.name}"):
         try:
             yield
@@ -97,7 +97,7 @@ def faults_of(file: Path) -> Iterator[None]:
 
 
 def once(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
-    """Return the content of a file, read once while the file is unchanged."""
+    """Return the content of a file, which is read only once while the file is unchanged."""
     return _once(read, file, file_state(file), how)
 
 
@@ -107,7 +107,7 @@ def _once(read: Callable[[Path, Reading], Any], file: Path, state: object, how: 
 
 
 def read_sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
-    """Read a file, or say that it is damaged: SciPy then raises nearly anything, even UnboundLocalError."""
+    """Read a file, and report it as damaged on any error: SciPy may raise even UnboundLocalError."""
     try:
         return read(file, how)
     except (ImportError, MemoryError, MemoryLimitError, TableError):

@@ -1,4 +1,4 @@
-"""Columns of a user's own table as target, groups, weights and folds; ambiguous ones raise an error."""
+"""Columns of a user's own table as target, groups, weights and folds; ambiguous columns raise an error."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from provlab.data.own.table import Table
 def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the target, shape (n,), and the names of its classes; None for a regression.
 
-    It is column `place`, or stored separately if that is None. Two classes are -1 and +1, more 0, 1, ..., in the order
-    of their names; `task` is "auto", "classification" or "regression".
+    The target is column `place`, or stored separately if `place` is None. Two classes become -1 and
+    +1, and more classes 0, 1, ..., in the order of their names. `task` is "auto", "classification"
+    or "regression".
 
     Raises
     ------
     TableError
-        For missing values, a single class, strings for a regression, and numbers that may or may not be classes.
+        If there are missing values, a single class, strings in a regression, or numbers that may or may not be classes.
     """
     name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
     labels = known_labels(name, _labels(table, place), table.where)
@@ -39,7 +40,7 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
 
 
 def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, np.ndarray]:
-    """Return the sorted names of classes, and the place of each label among them."""
+    """Return the sorted class names, and the position of each label among them."""
     if labels.dtype.kind != "O":
         labels = labels.astype(str)
     texts = [*map(text_of, labels.tolist())]
@@ -56,7 +57,7 @@ def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tup
 
 
 def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, Any]:
-    """Return the sorted classes, and the place of each label among them; None twice for a regression."""
+    """Return the sorted classes, and the position of each label among them; None twice for a regression."""
     n = labels.size
     is_finite = np.isfinite(labels)
     if not is_finite.all():
@@ -88,12 +89,13 @@ def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> 
 
 
 def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | None:
-    """Return the column of groups, numbered from 0 in order, of weights, or of folds; None if there is none.
+    """Return the column of groups (numbered from 0 in order), weights or folds; None if there is none.
 
     Raises
     ------
     TableError
-        For missing values, weights that are negative or all zero, and folds that are not whole numbers of at least -1.
+        If there are missing values, negative weights, only zero weights, or folds that are not
+        whole numbers of at least -1.
     """
     if place is None and role not in table.vectors:
         return None
@@ -108,19 +110,19 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
     numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
     if role == "sample_weight":
         is_wrong = ~(np.isfinite(numbers) & (numbers >= 0))
-        _check_beside(table, role, values, is_wrong, "weights, which are numbers from 0 on")
+        _check_beside(table, role, values, is_wrong, "weights that are numbers of at least 0")
         if not numbers.any():
             raise TableError(
                 f"dataset.{role}: expected at least one weight above 0, got only zeros; choose another column."
             )
         return numbers
     is_wrong = ~((numbers == np.floor(numbers)) & (numbers >= -1))
-    _check_beside(table, role, values, is_wrong, "numbers of folds, from 0 on, or -1")
+    _check_beside(table, role, values, is_wrong, "fold numbers from 0, or -1")
     return numbers.astype(np.int64)
 
 
 def _check_beside(table: Table, role: str, values: np.ndarray, is_wrong: np.ndarray, expected: str) -> None:
-    """Raise for the first wrong value of a column."""
+    """Raise if a column has a wrong value, naming the first."""
     if is_wrong.any():
         row = int(np.argmax(is_wrong))
         raise TableError(
@@ -134,19 +136,20 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     Raises
     ------
     TableError
-        For missing labels, such as None, NaN, NA, NaT or masked values: how many and where. Numbers among strings.
+        If labels are missing (None, NaN, NA, NaT or masked), with their number and place, or if
+        numbers and strings are mixed.
     """
     import pandas as pd
 
-    as_they_are = np.asarray(y, dtype=object)  # in an array of texts, numbers have become texts
+    as_they_are = np.asarray(y, dtype=object)  # in an array of strings, numbers would become strings
     is_missing = pd.isna(as_they_are)
     if np.ma.isMaskedArray(y):
         is_missing |= np.ma.getmaskarray(y)
     missing = np.flatnonzero(is_missing)
     if missing.size:
         raise TableError(
-            f"{subject}: expected a label in each row, got {missing.size} without, the first in "
-            f"{where(int(missing[0]))}; leave these rows out, or write a name in their place if an empty cell is a "
+            f"{subject}: expected a label in each row, got {missing.size} without one, the first in "
+            f"{where(int(missing[0]))}; leave these rows out, or write a name instead if an empty cell is a "
             f"class."
         )
     labels = np.asarray(y)
@@ -166,7 +169,7 @@ def _values(table: Table, role: str, place: int | None) -> Any:
 
 
 def _labels(table: Table, place: int | None) -> Any:
-    """Return the labels as strings: None and NA may be names, and 01 may be a class other than 1."""
+    """Return the labels as strings, because None and NA may be names, and 01 may be a class other than 1."""
     if place is None or table.texts is None:
         return _values(table, "target", place)
     column = table.columns.iloc[:, place]

@@ -1,7 +1,8 @@
-"""A user's own text table: the separator of its columns, the line that names them, and the position of a row.
+"""Layout of a user's own text table: separator, header, and positions of rows.
 
-pandas reads the rows. This module determines what pandas would guess or assume: only certain findings are used,
-everything else is an error that names the setting. Excel, ARFF and transposed tables are converted to CSV first.
+pandas reads the rows. This module determines what pandas would guess or assume. Only certain
+findings are used; otherwise an error names the setting. Excel, ARFF and transposed tables are
+converted to CSV first.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from provsel.streams.memory import check_memory, memory_limit
 from provsel.streams.svmlight_rows import MAX_LINE, OPEN
 
 TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
-"""Endings of text tables, and the separator of their columns if it cannot be detected."""
+"""Suffixes of text tables, with the column separator used if none can be detected."""
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 JSON_LINES = (".jsonl", ".ndjson")
@@ -45,17 +46,17 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 HEAD_LINES = 200
 HEAD_CHARACTERS = 1 << 20
-"""Lines, and characters, from which the layout is determined."""
+"""Maximum numbers of lines and of characters from which the layout is determined."""
 
 CELL_BYTES = 64
-"""Memory of a cell as a text."""
+"""Memory of a cell as a string, in bytes."""
 
-csv.field_size_limit(2**31 - 1)  # a line of 20,000 genes is a single field for separators that do not occur in it
+csv.field_size_limit(2**31 - 1)  # with a wrong separator, a line of 20,000 genes is one field
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A user's settings for a file, in the terms of `pandas.read_csv` and of `load_svmlight_file`.
+    """A user's settings for a file, in terms of `pandas.read_csv` and `load_svmlight_file`.
 
     See `provlab.data.loaders.file.load`. For formats that store variables separately, `vectors` are pairs of a role,
     such as "target", and the name of its variable; None means the usual name.
@@ -81,9 +82,9 @@ class Reading:
 class Layout:
     """The layout of a text table.
 
-    `header` is the row of the names, None without one; `lines_before` lines precede the first row of values. `names`
-    are the names of the columns, without empty ones at the end. Rows have `n_fields`, of which the first has no name if
-    `row_names` is true, as written by R.
+    `header` is the row with the names, or None; `lines_before` lines precede the first row of
+    values. `names` are the column names without trailing empty ones. Rows have `n_fields` fields,
+    the first of which has no name if `row_names` is true, as in files written by R.
     """
 
     sep: str
@@ -97,7 +98,7 @@ class Layout:
 
 
 def format_of(file: Path) -> str:
-    """Return the ending that determines the format, such as ".csv" of a.csv.gz, or the last one if it is unknown."""
+    """Return the suffix that determines the format, such as ".csv" of a.csv.gz; the last one if it is unknown."""
     endings = ["", *map(str.lower, file.suffixes)]
     may_be_packed = {*TEXTS, *JSON_LINES} - {".xlsx"}
     if endings[-1] != ".zip":
@@ -108,7 +109,7 @@ def format_of(file: Path) -> str:
 
 
 def open_unpacked(file: Path) -> Any:
-    """Return a file of bytes, uncompressed."""
+    """Return a binary file object with the uncompressed content."""
     ending = file.suffix.lower()
     if ending != ".zip":
         return OPEN.get(ending, open)(file, "rb")
@@ -120,12 +121,12 @@ def open_unpacked(file: Path) -> Any:
 
 
 def lines_of(file: Any) -> Iterator[Any]:
-    """Yield the lines of a file: a compressed one could be a single line that fills the memory.
+    """Yield the lines of a file, with a limit, because a compressed file could be one huge line.
 
     Raises
     ------
     TableError
-        For a line that is longer than any row.
+        If a line is longer than any row may be.
     """
     while line := file.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
@@ -141,8 +142,8 @@ def is_written_as_csv(file: Path, how: Reading) -> bool:
 
 
 def written_as_csv(file: Path, how: Reading) -> CsvText:
-    """Return an Excel, ARFF or transposed file as CSV, converted once while it is unchanged."""
-    settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # which do not matter
+    """Return an Excel, ARFF or transposed file as CSV, converted only once while it is unchanged."""
+    settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # these have no effect
     return _written_as_csv(file, file_state(file), settings)
 
 
@@ -167,7 +168,7 @@ def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
 
 
 def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
-    """Return rows of fields as CSV with the rows as columns."""
+    """Return the transpose of rows of fields as CSV."""
     limit = memory_limit()
     fields = []
     size = 0
@@ -182,21 +183,21 @@ def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
 
 
 def open_content(file: Path, how: Reading) -> Any:
-    """Return a table of text as a file of bytes."""
+    """Return a text table as a binary file object."""
     if is_written_as_csv(file, how):
         return io.BytesIO(written_as_csv(file, how).content)
     return open_unpacked(file)
 
 
 def open_text(file: Path, how: Reading, encoding: str) -> Any:
-    """Return a table of text as a file of text."""
+    """Return a text table as a text file object."""
     if is_written_as_csv(file, how):
         encoding = "utf-8"
     return io.TextIOWrapper(open_content(file, how), encoding, newline="")
 
 
 def encoding_of(file: Path) -> str:
-    """Return the encoding that the first bytes of a file state, by default UTF-8."""
+    """Return the encoding stated by the first bytes of a file; by default UTF-8."""
     with open_unpacked(file) as content:
         first = content.read(3)
     for mark, encoding in BOMS.items():
@@ -206,7 +207,7 @@ def encoding_of(file: Path) -> str:
 
 
 def encoding_fault(file: Path, encoding: str) -> TableError:
-    """Return the error for a file in another encoding: the byte, its line, and the next step."""
+    """Return the error for a file in another encoding, with the byte, its line and advice."""
     place = "zero bytes"
     with open_unpacked(file) as content:
         for number, line in enumerate(lines_of(content), 1):
@@ -224,12 +225,12 @@ def encoding_fault(file: Path, encoding: str) -> TableError:
 
 
 def layout_of(file: Path, how: Reading) -> Layout:
-    """Return the layout of a table, from the user's settings and its first lines.
+    """Return the layout of a table from the user's settings and its first lines.
 
     Raises
     ------
     TableError
-        If it is ambiguous: names the setting.
+        If it is ambiguous. The message names the setting.
     """
     is_converted = is_written_as_csv(file, how)
     encoding = how.encoding or encoding_of(file)
@@ -281,7 +282,7 @@ def layout_of(file: Path, how: Reading) -> Layout:
 
 
 def _first_lines(text: Any) -> list[str]:
-    """Return the first lines, from which the layout is read."""
+    """Return the first lines, from which the layout is determined."""
     lines = []
     n_characters = 0
     for line in islice(lines_of(text), HEAD_LINES):
@@ -313,7 +314,7 @@ def _names(first: list[str], body: list[list[str]], is_named: bool) -> tuple[str
 
 
 def column_names(header: Sequence[str]) -> tuple[str, ...]:
-    """Return distinct names of columns, as pandas makes them: "Unnamed: 0" without a name, "a.1" for a second "a"."""
+    """Return distinct column names as pandas makes them: "Unnamed: 0" if nameless, "a.1" for a second "a"."""
     names = [name or f"Unnamed: {k}" for k, name in enumerate(header)]
     stated = {*names}
     n_times = dict.fromkeys(stated, 0)
@@ -329,7 +330,7 @@ def column_names(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the last line, from 1, and the fields of each row: like pandas, without empty lines."""
+    """Yield the last line number, from 1, and the fields of each row, skipping empty lines like pandas."""
     if comment:
         lines = (line.rstrip("\r\n").split(comment, 1)[0] + "\n" for line in lines)
     if sep == SPACES:
@@ -342,7 +343,7 @@ def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Itera
 
 
 def _body(file: Path, how: Reading, layout: Layout) -> Any:
-    """Return a text file after the line of names; skiprows of pandas would misread quotes in that line."""
+    """Return a text file positioned after the header; skiprows of pandas would misread its quotes."""
     text = open_text(file, how, layout.encoding)
     for _ in islice(lines_of(text), layout.lines_before):
         pass
@@ -350,12 +351,12 @@ def _body(file: Path, how: Reading, layout: Layout) -> Any:
 
 
 def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
-    """Return the rows as read by pandas, with numbers as names of the columns and as index.
+    """Return the rows as read by pandas, with columns and index numbered.
 
     Raises
     ------
     TableError
-        For rows that are longer than the line of names, and another encoding.
+        If a row is longer than the header, or the encoding is another.
     """
     import pandas as pd
 
@@ -377,7 +378,7 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
                 names=range(layout.n_fields),
                 index_col=False,
                 skipinitialspace=True,
-                low_memory=False,  # a column has one type, wherever its first text stands
+                low_memory=False,  # a column has one type, wherever its first string is
                 **options,
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning):
@@ -388,7 +389,7 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
 
 
 def _check_lengths(file: Path, how: Reading, layout: Layout) -> None:
-    """Raise for the first row that has more fields than there are names."""
+    """Raise if a row has more fields than there are names, naming the first."""
     for row, (_, fields) in enumerate(_body_records(file, how, layout)):
         if len(fields) > layout.n_fields:
             raise TableError(
@@ -404,7 +405,7 @@ def _body_records(file: Path, how: Reading, layout: Layout) -> Iterator[tuple[in
 
 
 def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
-    """Return the position of a row in the file: the line, from 1, where it ends; the column of a transposed table."""
+    """Return the position of a row in the file: the line number, from 1, of its end, or the column if transposed."""
     if how.transpose:
         return f"column {row + 1 + layout.lines_before}"
     lines_before = layout.lines_before
@@ -417,7 +418,7 @@ def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
 
 
 def is_number(text: str, comma: bool = False) -> bool:
-    """Return whether a string is a number in digits for `float`, or one with a decimal comma if allowed."""
+    """Return whether `float` accepts a string of digits as a number, or with a decimal comma if allowed."""
     try:
         float(text.replace(",", ".") if comma else text)
     except ValueError:
@@ -426,11 +427,11 @@ def is_number(text: str, comma: bool = False) -> bool:
 
 
 def _separator(file: Path, lines: list[str], how: Reading) -> str:
-    """Return the one separator that splits the first lines into equally many fields, or that of the format."""
+    """Return the only separator that splits the first lines into equally many fields, or that of the format."""
     if lines and re.match(r"\S+( (qid|\d+):\S+)+\s*$", lines[0]):
         raise TableError("expected a table, got rows in svmlight format; rename the file to NAME.svm.")
     separators = [sep for sep in (",", ";", "\t", "|") if _splits_alike(lines, sep, how)]
-    if not separators and _splits_alike(lines, SPACES, how):  # texts have spaces
+    if not separators and _splits_alike(lines, SPACES, how):  # strings contain spaces
         separators = [SPACES]
     if len(separators) == 1:
         return separators[0]
@@ -445,16 +446,16 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
         raise TableError(
-            f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; if such lines are comments, "
+            f"expected column names in the first line, got {lines[0].strip()!r:.80}; if such lines are comments, "
             f"set 'dataset.comment=\"{lines[0][0]}\"'."
         )
     return usual
 
 
 def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
-    """Return whether a separator gives every line as many fields as the first, or every other line one more.
+    """Return whether a separator splits all lines into as many fields as the first, or all others into one more.
 
-    The additional field is a row name or follows a trailing separator. The last line may be cut.
+    The additional field is a row name or follows a trailing separator. The last line may be truncated.
     """
     widths = [len(fields) for _, fields in records(lines, sep, how.comment)]
     if not widths or widths[0] < 2:
@@ -464,13 +465,13 @@ def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
 
 
 def _header_of(rows: list[list[str]], how: Reading) -> int | None:
-    """Return the row with the names of the columns; None if the user says that there is none."""
+    """Return the row with the column names; None if the user states that there is none."""
     if how.header == "none":
         return None
     if how.header != "infer":
         return int(how.header or 0)
     if not rows:
-        raise TableError("expected names of columns and rows, got an empty file.")
+        raise TableError("expected column names and rows, got an empty file.")
     names = rows[0]
     numbers = [float(name.replace(",", ".")) for name in names if is_number(name, comma=True)]
     n_words = 0
@@ -481,19 +482,19 @@ def _header_of(rows: list[list[str]], how: Reading) -> int | None:
         n_words += 1
         column = [row[k] for row in rows[1:] if k < len(row) and row[k].lower() not in MISSING]
         if column and all(is_number(cell, comma=True) for cell in column):
-            return 0  # a text above numbers
+            return 0  # a string above numbers
         has_name_among_values |= name in column
-    are_rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are
+    are_rising = all(a < b for a, b in pairwise(numbers))  # as for wavelengths
     if has_name_among_values or (numbers and not (are_rising and (n_words or names[0] == ""))):
         raise TableError(
-            f"expected names of columns in the first line, got {listed(names)}, which look like the values below; "
+            f"expected column names in the first line, got {listed(names)}, which look like the values below; "
             f"set dataset.header=none if the file has no names, or dataset.header=0 if these are the names."
         )
     return 0
 
 
 def _decimal(body: list[list[str]], sep: str) -> str:
-    """Return a comma if a column certainly has decimal commas, and none has decimal points."""
+    """Return a comma if a column certainly has decimal commas and no column has decimal points."""
     if sep == ",":
         return "."
     has_decimal_commas = False

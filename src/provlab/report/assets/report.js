@@ -1,4 +1,4 @@
-// Makes the pages easier to use: sort, filter, copy, theme, plots. Everything is readable without it.
+// Adds sorting, filters, copy buttons, themes and plots to the pages, which are readable without it.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -31,7 +31,7 @@
       try {
         localStorage.setItem("provsel-theme", root.dataset.theme);
       } catch (refused) {
-        // Files on disk may have no storage: the choice then lasts for this page.
+        // Files on disk may have no storage; the choice then applies only to this page.
       }
       show();
     });
@@ -127,7 +127,7 @@
         } else {
           const sign = next === "ascending" ? 1 : -1;
           const keyed = original.map((row) => [sortKey(row, index), row]);
-          // Empty cells come last in both directions; equal ones keep the original order.
+          // Empty cells come last in both directions; equal cells keep the original order.
           keyed.sort(([a], [b]) => (a === null || b === null ? (a === null) - (b === null) : sign * compare(a, b)));
           body.append(...keyed.map(([, row]) => row));
         }
@@ -163,7 +163,7 @@
       const select = element("select");
       select.append(new Option("all", "all"));
       distinct.forEach((value, k) => select.append(new Option(value || "(none)", String(k))));
-      // A column may say which of its values is shown first.
+      // A column may state which of its values is shown first.
       const first = header.dataset.filter;
       if (first && distinct.includes(first)) select.value = String(distinct.indexOf(first));
       label.append(select);
@@ -219,7 +219,7 @@
     };
   }
 
-  // On a dark page the palette's black is the colour of text, and its two blues change places: the first is used most.
+  // On a dark page the palette's black becomes the text colour, and its two blues are swapped, because the first is used most.
   const DARK = { "#000000": "#e4e8ee", "#0072B2": "#56B4E9", "#56B4E9": "#0072B2" };
   const visible = (key, value) => (isDark() && typeof value === "string" && Object.hasOwn(DARK, value) ? DARK[value] : value);
 
@@ -234,7 +234,7 @@
     let view = spec.views[0];
 
     function draw() {
-      // A copy each time: the library writes into what it is given.
+      // A copy each time, because the library modifies its input.
       const [data, layout] = JSON.parse(JSON.stringify([view.data, themed(view.layout)]), visible);
       return window.Plotly.react(area, data, layout, CONFIG);
     }
@@ -245,7 +245,7 @@
       for (const key of new Set(spec.views.map((each) => each.keys[part]))) select.append(new Option(key, key));
       select.addEventListener("change", () => {
         const wanted = (each) => each.keys.every((key, k) => key === selects[k].value);
-        // Not every combination exists: what was just chosen counts, and the others follow.
+        // Not every combination exists: the last choice is kept, and the others are adjusted.
         view = spec.views.find(wanted) || spec.views.find((each) => each.keys[part] === select.value);
         view.keys.forEach((key, k) => { selects[k].value = key; });
         draw();

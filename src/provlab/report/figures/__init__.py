@@ -1,8 +1,8 @@
-"""Figures: curves, differences, ranks, and what becomes of a claim over all readings; one function a figure."""
+"""Figures of curves, differences, ranks, and verdicts under all readings; one function per figure."""
 
 from provlab.project.messages import explained
 
 try:
-    import matplotlib  # noqa: F401 - each module of this folder needs it, or is used by pages that do
+    import matplotlib  # noqa: F401 - each module of this folder, or the pages that use it, need Matplotlib
 except ModuleNotFoundError as error:
     raise explained(error) from None

@@ -1,4 +1,4 @@
-"""A number of each method: curves against the number of features, dots, and how often each selects its features."""
+"""Figures of methods: curves against the number of features, dots with intervals, and selection frequencies."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from provlab.report.figures.looks import Look, looks
 from provlab.report.figures.style import TWO_COLUMNS, draw_bars, legend_of, save_figure, style
 
 PANELS = 3
-"""Panels in a row, at two columns."""
+"""Panels in a row of a figure that is two columns wide."""
 
 KEPT = ", features"
-"""Ends the name of a column that has the number of features kept, see `seed_summary`."""
+"""Suffix of columns that hold the number of features kept, see `seed_summary`."""
 
 
 def draw_curves(
@@ -37,19 +37,20 @@ def draw_curves(
     Parameters
     ----------
     frame : DataFrame
-        Long form, see `provlab.core.frames`, with numbers as columns, such as those of features. Bars are of one sd, or
-        from `low` to `high` where these are there. A line of the column "<number>, features" has how many were kept:
-        the point stands there, with a bar of one sd to both sides, and not at the number asked for.
+        Long form, see `provlab.core.frames`, with numbers as columns, such as numbers of features. Bars show one sd, or
+        the range from `low` to `high` if these columns exist. A row with the column "<number>, features" has the number
+        of features kept. The point is then drawn at this number, with a bar of one sd to both sides, instead of at the
+        requested number.
     stem : path
         Where the files go, without suffix.
     title, ylabel : str
     flat : str, optional
-        A method that does not depend on the number of features: one dashed line, with its bar as a band.
+        A method that does not depend on the number of features, drawn as a dashed line with a band.
     xlabel : str, optional
     log : {"", "x", "y", "xy"}
-        Axes that are logarithmic.
+        Logarithmic axes.
     from_zero : bool, optional
-        Let the y axis begin at 0, which a logarithmic one cannot.
+        Whether the y axis starts at 0; not for a logarithmic axis.
     width : float, optional
         In inches.
 
@@ -66,7 +67,7 @@ def draw_curves(
         frame = frame.assign(low=frame["value"] - sd, high=frame["value"] + sd)
     frame = frame.sort_values("x", kind="stable")
     n_lines = max(math.ceil(len(datasets) / PANELS), 1)
-    n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
+    n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel if nothing is stored
     with style():
         figure = Figure(figsize=(width, 0.8 + 1.9 * n_lines), layout="constrained")
         panels = figure.subplots(n_lines, n_columns, squeeze=False)
@@ -77,7 +78,7 @@ def draw_curves(
                 if method == flat and len(line):
                     _draw_flat(panel, line.iloc[0], look, method)
                 elif len(line):
-                    # bars a little apart, so that those of one x do not hide each other
+                    # shift bars slightly so that those at the same x do not overlap
                     shift = (k - len(methods) / 2) * min(0.004, 0.05 / len(methods))
                     _draw_line(panel, line, look, method, shift, is_log="x" in log)
             panel.set_title(dataset)
@@ -92,7 +93,7 @@ def draw_curves(
             panel.grid(axis="y")
             if from_zero:
                 panel.set_ylim(bottom=0)
-            if place + n_columns >= len(datasets):  # with none below
+            if place + n_columns >= len(datasets):  # no panel below
                 panel.set_xlabel(xlabel)
         for panel in panels.flat[len(datasets) :]:
             panel.set_axis_off()
@@ -103,7 +104,7 @@ def draw_curves(
 
 
 def _draw_flat(panel: Axes, point: pd.Series, look: Look, method: str) -> None:
-    """Draw a number that is the same in every column as a dashed line, with its bar as a band."""
+    """Draw a number that is the same in every column as a dashed line with a band."""
     panel.axhline(point["value"], color=look.colour, linestyle="--", label=method)
     if point["low"] < point["high"]:
         panel.axhspan(point["low"], point["high"], color=look.colour, alpha=0.07, linewidth=0)
@@ -121,9 +122,10 @@ def _draw_line(panel: Axes, line: pd.DataFrame, look: Look, method: str, shift: 
 
 
 def with_kept(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of numbers with `x`, `left` and `right`: the mean number of features kept -+ its sd.
+    """Add `x`, `left` and `right`, the mean number of features kept and this mean -+ its sd, to the rows of numbers.
 
-    Without a line that says it, all three are the number that the column is named by; without an sd only x is another.
+    Without a row for the number kept, all three are the number in the column's name. Without an sd, all three are the
+    mean.
     """
     place = ["row", "dataset", "column"]
     is_kept = frame["column"].str.endswith(KEPT)
@@ -141,7 +143,7 @@ def dots(frame: pd.DataFrame, *, xlabel: str, width: float = TWO_COLUMNS) -> Fig
     Parameters
     ----------
     frame : DataFrame
-        `row`, `dataset`, `value`, `low` and `high`, NaN where there is no interval; a panel per data set.
+        Columns `row`, `dataset`, `value`, `low` and `high`, NaN without an interval. Each data set has its own panel.
     xlabel : str
     width : float, optional
         In inches.
@@ -149,7 +151,7 @@ def dots(frame: pd.DataFrame, *, xlabel: str, width: float = TWO_COLUMNS) -> Fig
     methods = looks(frame["row"])
     datasets = list(frame["dataset"].unique())
     places = {method: -k for k, method in enumerate(methods)}
-    n_columns = min(2, len(datasets))  # the names of methods take half of a panel
+    n_columns = min(2, len(datasets))  # the names of methods fill half of a panel
     n_lines = math.ceil(len(datasets) / n_columns)
     with style():
         figure = Figure(figsize=(width, 0.5 + n_lines * (0.35 + 0.22 * len(methods))), layout="constrained")
@@ -162,7 +164,7 @@ def dots(frame: pd.DataFrame, *, xlabel: str, width: float = TWO_COLUMNS) -> Fig
             panel.set_title(dataset)
             panel.grid(axis="x")
         panels[0, 0].set_yticks([*places.values()], [*places])
-        panels[0, 0].set_ylim(0.6 - len(methods), 0.6)  # no point on the frame
+        panels[0, 0].set_ylim(0.6 - len(methods), 0.6)  # keeps points off the frame
         for panel in panels.flat[len(datasets) :]:
             panel.set_axis_off()
         figure.supxlabel(xlabel, fontsize=8)
@@ -170,14 +172,15 @@ def dots(frame: pd.DataFrame, *, xlabel: str, width: float = TWO_COLUMNS) -> Fig
 
 
 def frequency_figure(frame: pd.DataFrame) -> Figure:
-    """Return a figure with a line per method: the share of selections with its k-th most frequent feature, against k.
+    """Plot the share of selections with the k-th most frequent feature of each method against k.
 
-    A short line says that the same few features are selected each time, a long tail that others are.
+    A short line means that the same few features are selected each time, a long tail that the features vary.
 
     Parameters
     ----------
     frame : DataFrame
-        `method` and `frequency`, the most frequent feature of each first; where there are several panels `column`.
+        Columns `method` and `frequency`, with the most frequent feature of each method first, and `column` for several
+        panels.
     """
     frame = frame if "column" in frame else frame.assign(column="")
     panels = list(dict.fromkeys(frame["column"]))[:PANELS] or [""]
@@ -185,7 +188,7 @@ def frequency_figure(frame: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(TWO_COLUMNS, 2.6), layout="constrained")
         axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         drawn = looks(frame["method"])
-        few = frame.groupby(["column", "method"]).size().max() <= 20  # features of a line: a tick a decade says little
+        few = frame.groupby(["column", "method"]).size().max() <= 20  # one tick per decade is too few for these
         for panel, name in zip(axes, panels, strict=True):
             own = frame[frame["column"] == name]
             for method, look in drawn.items():

@@ -1,4 +1,4 @@
-"""Colour, marker and line of each method, by its name: the same in all figures of a project, on paper and on pages."""
+"""Colour, marker and line of each method, which are the same in all figures and pages of a project."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ COLOURS = {
     "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "orange": "#E69F00",
     "sky": "#56B4E9", "black": "#000000",
 }  # fmt: skip
-"""Okabe and Ito: distinct for colour-blind readers; markers are distinct in grey print."""
+"""Palette of Okabe and Ito, distinct for colour-blind readers; markers are distinct without colour."""
 
 PALETTE = list(COLOURS.values())
 
 GREY = "#737373"
-"""Beside the palette, for what is declared to have it: what methods are compared with."""
+"""Colour outside the palette, only for methods that are declared with it, such as baselines."""
 
 MARKERS = {
     "circle": "o", "square": "s", "triangle-up": "^", "diamond": "D", "triangle-down": "v", "cross": "P", "x": "X",
     "star": "*", "pentagon": "p", "triangle-right": ">", "triangle-left": "<", "hexagon": "h",
 }  # fmt: skip
-"""Plotly's name of a symbol, and Matplotlib's."""
+"""Matplotlib's markers by Plotly's names."""
 
 LINES = {"solid": "-", "dashed": "--", "dotted": ":"}
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a method is drawn: a colour such as "#0072B2", a symbol of `MARKERS`, a line of `LINES`."""
+    """Appearance of a method: a colour such as "#0072B2", a symbol of `MARKERS` and a line of `LINES`."""
 
     colour: str
     symbol: str
@@ -47,7 +47,7 @@ class Look:
 
 
 _SYMBOLS = list(MARKERS)
-# the first seven differ in both; no two of the 84 are alike
+# the first seven differ in both colour and symbol; all 84 are distinct
 _CYCLE = [
     Look(colour, _SYMBOLS[(k + turn) % len(_SYMBOLS)])
     for turn in range(len(_SYMBOLS))
@@ -56,15 +56,15 @@ _CYCLE = [
 
 
 def looks(methods: Iterable[str]) -> dict[str, Look]:
-    """Return how each method of a figure is drawn.
+    """Return the appearance of each method of a figure.
 
-    As `methods` of the project's file says; a method without an entry takes, in its order, a colour that no method of
-    the figure has. It never takes a look that the file gives to another.
+    The entries of `methods` in the project's file come first. Each other method takes the next colour that no method of
+    the figure has. It never takes an appearance that the file gives to another method.
 
     Raises
     ------
     ValueError
-        For an entry that is not a colour, a marker and perhaps a line.
+        If an entry is not a colour, a marker and optionally a line.
     """
     methods = list(dict.fromkeys(methods))
     declared = {method: _look(method, text) for method, text in current_project().methods.items()}
@@ -82,15 +82,15 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
 
 
 def _look(method: str, text: str) -> Look:
-    """Return the look that a project's file states, such as "black x dotted"; errors as `looks`."""
+    """Parse an appearance of the project's file, such as "black x dotted"; raises as `looks`."""
     colours = COLOURS | {"grey": GREY}
     words = text.split()
     if 2 <= len(words) <= 3 and words[0] in colours and words[1] in MARKERS and {*words[2:]} <= {*LINES}:
         return Look(colours[words[0]], *words[1:])
     raise ValueError(
         f"project: methods: {method!r:.80}: expected a colour ({', '.join(colours)}), a marker ({', '.join(MARKERS)}) "
-        f"and perhaps a line ({', '.join(LINES)}), such as 'blue circle dashed', got {text!r:.80}; correct it in the "
-        f"project's file."
+        f"and optionally a line ({', '.join(LINES)}), such as 'blue circle dashed', got {text!r:.80}; correct it in "
+        f"the project's file."
     )
 
 
@@ -102,9 +102,9 @@ KINDS = {
     "data missing": "info", "no difference": "info", "depends on r": "info", "depends on the reading": "info",
     "one reading": "info", "inconclusive under most readings": "open",
 }  # fmt: skip
-"""Class of colours of each verdict and state, in the style sheet and in drawings; the others are "mute"."""
+"""Colour class of each verdict and state, in the style sheet and in drawings; all others are "mute"."""
 
 
 def kind_of(name: str) -> str:
-    """Return the class of colours of a verdict or a state."""
+    """Return the colour class of a verdict or a state."""
     return KINDS.get(name, "mute")

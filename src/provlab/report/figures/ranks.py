@@ -1,4 +1,4 @@
-"""Average ranks on one axis; bars join methods without a significant difference. Fronts of two numbers per method."""
+"""Critical-difference diagrams of average ranks, and Pareto fronts of two numbers per method."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from provlab.report.figures.looks import GREY, PALETTE, looks
 from provlab.report.figures.style import ONE_COLUMN, TWO_COLUMNS, save_figure, style
 
 MARGIN = 0.15
-"""Ranks between the outermost method and the names beside the axis."""
+"""Distance, in ranks, between the outermost method and the names beside the axis."""
 
 
 def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, difference: float) -> list[Path]:
-    """Draw average ranks, and a bar over each group of methods with no significant difference among them.
+    """Draw average ranks, and a bar over each group of methods without significant differences.
 
     Parameters
     ----------
     ranks : Series
-        Average rank of each method, 1 is best; sorted.
+        Average rank of each method, sorted; 1 is best.
     stem : path
         Where the files go, without suffix.
     title : str
@@ -51,7 +51,7 @@ def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, differ
         axes.spines["top"].set_position("zero")
         axes.xaxis.set_ticks_position("top")
         below = _draw_bars(axes, ranks, groups(ranks, difference))
-        # names stand below each other, the outermost method first, each with a line to its rank on the axis
+        # names are stacked, the outermost method first, each with a line to its rank on the axis
         for side, x, text, align in (
             (ranks.iloc[:half], ranks.iloc[0] - MARGIN, "{name} ({rank:.2f}) ", "right"),
             (ranks.iloc[half:][::-1], ranks.iloc[-1] + MARGIN, " ({rank:.2f}) {name}", "left"),
@@ -70,7 +70,9 @@ def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, differ
 
 
 def groups(ranks: pd.Series, difference: float) -> list[tuple[str, str]]:
-    """Return first and last of each largest group of two or more neighbours without a significant difference.
+    """Return the first and last method of each maximal group of neighbours without a significant difference.
+
+    A group has at least two methods.
 
     Parameters
     ----------
@@ -85,8 +87,8 @@ def groups(ranks: pd.Series, difference: float) -> list[tuple[str, str]]:
 
 
 def _draw_bars(axes: Axes, ranks: pd.Series, bars: list[tuple[str, str]]) -> float:
-    """Draw a bar per group below the axis, each on the first free line, and return the height of the last."""
-    ends: list[float] = []  # where the last bar of each line ends; bars come by their starts
+    """Draw a bar per group below the axis, each on the first free line, and return the height of the last bar."""
+    ends: list[float] = []  # the end of the last bar on each line; bars are sorted by their start
     for first, last in bars:
         line = next((k for k, end in enumerate(ends) if end < ranks[first]), len(ends))
         ends[line : line + 1] = [ranks[last]]
@@ -97,22 +99,22 @@ def _draw_bars(axes: Axes, ranks: pd.Series, bars: list[tuple[str, str]]) -> flo
 def draw_front(
     board: pd.DataFrame, measure: str, best: list[str], stem: Path, label: str, *, log: bool = False
 ) -> list[Path]:
-    """Draw a measure and the loss of each method, with names and a line where no other one beats both numbers.
+    """Plot the loss of each method against a measure, with names and a line for the Pareto front.
 
     Parameters
     ----------
     board : DataFrame
-        Index: the methods; with the column loss.
+        Methods as the index, with the column loss.
     measure : str
-        Column that goes across.
+        Column on the horizontal axis.
     best : list of str
-        Methods of the front.
+        Methods on the front.
     stem : path
-        As `save_figure`.
+        See `save_figure`.
     label : str
-        Of the measure.
+        Label of the measure.
     log : bool, optional
-        Make its axis logarithmic.
+        Whether the axis of the measure is logarithmic.
     """
     measured = board[[measure, "loss"]].dropna()
     chosen = measured.loc[best].sort_values([measure, "loss"])
@@ -124,18 +126,18 @@ def draw_front(
         rises = len(chosen) > 0 and chosen["loss"].iloc[-1] > chosen["loss"].iloc[0]
         for turn, (name, (across, up)) in enumerate(chosen.iterrows()):
             axes.plot(across, up, "o", color=PALETTE[0], markersize=4)
-            above = turn % 2 == 1  # neighbours on the line are near each other, and the line needs its room
+            above = turn % 2 == 1  # neighbours on the line are close together, and names must not cover it
             side = -1 if above == rises else 1
             axes.annotate(
                 str(name), (across, up), (4 * side, 5 if above else -9), textcoords="offset points", fontsize=7,
                 horizontalalignment="right" if side < 0 else "left",
-                path_effects=[withStroke(linewidth=2, foreground="white")],  # other methods' points lie below
+                path_effects=[withStroke(linewidth=2, foreground="white")],  # the points of other methods lie below
             )  # fmt: skip
         if log:
             axes.set_xscale("log")
         axes.margins(x=0.15)
         axes.set_xlabel(label)
-        axes.set_ylabel("points of balanced error more than all features, mean")
+        axes.set_ylabel("mean loss compared with all features (points of balanced error)")
         axes.grid(axis="y")
         return save_figure(figure, stem, "")
 
@@ -146,7 +148,7 @@ def draw_rankings(rankings: pd.DataFrame, figures: Path) -> list[Path]:
     Parameters
     ----------
     rankings : DataFrame
-        Lines of results/rankings.csv; those without a method were not ranked.
+        Rows of results/rankings.csv; rows without a method were not ranked.
     figures : path
     """
     paths = []

@@ -1,4 +1,4 @@
-"""A measure against the number of features: one method, beside all columns and guessing."""
+"""Plot of a measure against the number of features for one method, with all columns and guessing as baselines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ def size_figure(curve: pd.DataFrame, label: str, method: str, lines: Mapping[str
     Parameters
     ----------
     curve : DataFrame
-        Index: the numbers of features. First column: the measure, then low and high.
+        The index holds the numbers of features. The columns are the measure, low and high.
     label : str
-        Of the measure.
+        Label of the measure.
     method : str
     lines : mapping
-        Name -> a line with the measure, low and high: drawn across; the first with its interval.
+        Baselines by name, each with the measure, low and high. They are drawn as horizontal lines, the first one with
+        its interval.
     """
     values = curve.iloc[:, 0]
     with style():

@@ -1,6 +1,7 @@
-"""A specification curve: the effect of a claim in each universe, sorted, above the options that give it.
+"""Specification curve: the sorted effects of a claim in all universes, above the options of each universe.
 
-It is an SVG that pages hold and filter, and that stands alone as a file; Matplotlib takes a hundred times as long.
+The SVG is part of pages, which can filter it, and also a file of its own. Matplotlib would take a hundred times as
+long.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from matplotlib.ticker import MaxNLocator
 from provlab.report.figures.looks import kind_of
 
 MAX_UNIVERSES = 1000
-"""Universes that are drawn, evenly taken by effect."""
+"""Largest number of universes that are drawn, evenly spaced by effect."""
 
 WIDTH, LEFT, RIGHT, TOP, HEIGHT, LINE = 560.0, 172.0, 552.0, 44.0, 190.0, 15.0
-"""Places in units of the drawing, as narrow as letters allow that a telephone shows at 9 pixels; height of the upper
-panel and of an option's line."""
+"""Positions in units of the drawing, and heights of the upper panel and of an option's row. The drawing is as narrow as
+possible for text that a phone shows at 9 pixels."""
 
 ENVIRONMENT = Environment(
     autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=FileSystemLoader(Path(__file__).parent)
@@ -32,9 +33,9 @@ ENVIRONMENT.filters |= {"g": "{:g}".format, "tenth": "{:.1f}".format}
 
 
 def by_effect(universes: pd.DataFrame) -> pd.DataFrame:
-    """Return the universes of a claim that were run, by effect, with `is_default`: of all universes the first is that.
+    """Return the universes of a claim that were run, sorted by effect; `is_default` marks the first universe.
 
-    There are at most about `MAX_UNIVERSES`; the ends and the defaults are always among them.
+    At most about `MAX_UNIVERSES` are returned, including the smallest and largest effect and the default.
     """
     universes = universes.assign(is_default=np.arange(len(universes)) == 0)
     run = universes[universes["verdict"] != "not run"].sort_values("effect", kind="stable", ignore_index=True)
@@ -53,23 +54,24 @@ def specification_curve(
     printed: float | None = None,
     alone: bool = False,
 ) -> Markup:
-    """Return the drawing; nothing if no universe has an effect.
+    """Return the drawing, which is empty if no universe has an effect.
 
     Parameters
     ----------
     universes : DataFrame
-        See `by_effect`: `verdict`, `effect`, `low`, `high`, `is_default`, and a column a place. The marks of line k
+        See `by_effect`: `verdict`, `effect`, `low`, `high`, `is_default`, and a column per place. The marks of row k
         form one group with `data-row` k, so that a filter of the table also hides them.
     places : mapping
-        Place and its options, the default first. Universes stored before a place was added have no option for it, "".
+        Options by place, the default first. Universes that were stored before a place was added have the option "" for
+        it.
     unit : str
-        Of the effects.
+        Unit of the effects.
     margins : sequence of float
-        Lines where the verdict turns.
+        Effects at which the verdict changes, drawn as lines.
     printed : float, optional
-        What the paper prints, as a line.
+        Printed value, drawn as a line.
     alone : bool
-        Make a file of its own, with its colours.
+        Whether to return a self-contained file that includes its colours.
 
     References
     ----------
@@ -100,7 +102,7 @@ def specification_curve(
 
 
 def _legend(universes: pd.DataFrame) -> list[tuple[str, str, float]]:
-    """Return each verdict with its number of universes in words, and their places."""
+    """Return each verdict, its label with the number of universes, and the position of the label."""
     legend = []
     x = 10.0
     for verdict, n in universes["verdict"].value_counts().items():
@@ -113,7 +115,7 @@ def _legend(universes: pd.DataFrame) -> list[tuple[str, str, float]]:
 def _option_rows(
     places: Mapping[str, Sequence[str]], top: float
 ) -> tuple[list[tuple[str, str, float]], dict[tuple[str, str], float], float]:
-    """Return the lines of places and options with class and height, the heights of options, and the last height."""
+    """Return the rows of places and options with class and height, the heights of options, and the last height."""
     rows = []
     heights = {}
     for place, options in places.items():
@@ -128,7 +130,7 @@ def _option_rows(
 def _marks(
     shown: pd.DataFrame, places: Mapping[str, Sequence[str]], heights: Mapping[tuple[str, str], float], step: float
 ) -> list[dict[str, Any]]:
-    """Return each universe with its number, its place on the axis, and the options with the heights of their marks."""
+    """Return each universe with its number, its position on the axis, and its options with the heights of marks."""
     lines = []
     for k, (number, line) in enumerate(zip(shown.index, shown.to_dict("records"), strict=True)):
         options = {place: str(line[place]) for place in places if line[place] != ""}
@@ -139,7 +141,7 @@ def _marks(
 
 
 def _caption(universes: pd.DataFrame, shown: pd.DataFrame) -> str:
-    """Return the number of universes in words; a universe with a vacuous bound has no effect and is not drawn."""
+    """Return a caption with the number of universes; a universe with a vacuous bound has no effect and is not drawn."""
     if len(shown) == len(universes):
         return f"{len(shown)} universes, sorted by effect"
     without = universes.loc[~universes.index.isin(shown.index), "verdict"].value_counts()
@@ -148,7 +150,7 @@ def _caption(universes: pd.DataFrame, shown: pd.DataFrame) -> str:
 
 
 def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis that contains effects, zero, lines, and intervals that do not reach far beyond."""
+    """Return the limits of an axis that contains effects, zero, lines, and the intervals that are not far longer."""
     values = np.array([0.0, *shown["effect"], *(value for value in lines if math.isfinite(value))], float)
     span = float(np.ptp(values)) or 1.0
     ends = shown[["low", "high"]].to_numpy(float).ravel()
@@ -160,7 +162,7 @@ def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
 
 
 def _mark(verdict: str, x: float, y: float, r: float) -> str:
-    """Return the outline of a mark: diamond, triangle, square or disc, so that kinds differ even without colours."""
+    """Return the outline of a mark: diamond, triangle, square or disc, to distinguish kinds without colour."""
     kind, s = kind_of(verdict), f"{1.3 * r:.1f}"
     if kind == "bad":
         return f"M{x:.1f} {y - 1.3 * r:.1f}l{s} {s}l-{s} {s}l-{s} -{s}z"

@@ -1,4 +1,4 @@
-"""What becomes of statements under their readings: a bar per statement, of the shares of its verdicts."""
+"""Bar chart of statements under their readings: each bar shows the shares of the verdicts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from provlab.report.figures.style import ONE_COLUMN, legend_of, only_formats, sa
 COLOURS = {
     "replicated": "#2b7a3f", "no difference": "#e0a458", "contradicted": "#b5382c", "inconclusive": "#d8d8d8",
 }  # fmt: skip
-"""Of verdicts, in the order of the parts of a bar; others are grey."""
+"""Colours of verdicts, in the order of the segments of a bar; other verdicts are grey."""
 
 LINE = 0.17
-"""Inches that a bar takes."""
+"""Height of a bar in inches."""
 
 
 def draw_statements(shares: pd.DataFrame, stem: Path) -> list[Path]:
-    """Write an SVG with a bar per statement; shares of verdicts by name of the statement, the first at the top."""
+    """Write an SVG with a bar per row of `shares`, which has the shares of verdicts of each statement."""
     columns = {verdict: shares.get(verdict, 0.0) for verdict in COLOURS}
     parts = pd.DataFrame(columns, index=shares.index).fillna(0.0)
     parts["inconclusive"] = 1 - parts.drop(columns="inconclusive").sum(axis=1)

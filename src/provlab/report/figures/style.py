@@ -1,4 +1,4 @@
-"""One style for all figures, and saving them so that the same numbers give the same bytes."""
+"""Common style of all figures, and reproducible saving: the same numbers give the same bytes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 """Widths in inches."""
 
 ON_A_PAGE = 4.8
-"""Width of one panel, whose letters can be read on a telephone."""
+"""Width of a single panel whose text is readable on a phone, in inches."""
 
 TITLE_WIDTH = 110
-"""Characters of a title in one line of two columns."""
+"""Characters per line of a title at a width of two columns."""
 
 _STYLE: dict[Any, Any] = {
     "font.size": 8,
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],  # an SVG names all of them at each text
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],  # an SVG repeats this list at each text
     "axes.labelsize": 8,
     "axes.titlesize": 8,
     "legend.fontsize": 8,
@@ -44,7 +44,7 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 200,
-    "svg.hashsalt": "provsel",  # ids in an SVG are random without it
+    "svg.hashsalt": "provsel",  # without it, ids in an SVG are random
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
 }
@@ -54,7 +54,7 @@ METADATA: dict[str, dict[str, str | None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
 }
-"""What a format would say of the time and the version that wrote it."""
+"""Metadata of each format that would state the time or a version, and is therefore left out."""
 
 FORMATS = tuple(METADATA)
 
@@ -63,7 +63,7 @@ _formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=FORMATS)
 
 @contextmanager
 def only_formats(*kinds: str) -> Iterator[None]:
-    """Save figures in some of `FORMATS` only."""
+    """Save figures only in the given formats."""
     token = _formats.set(kinds)
     try:
         yield
@@ -83,21 +83,21 @@ def style() -> Iterator[None]:
 def legend_of(
     figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (), ncols: int = 0, room: float = 0.73
 ) -> None:
-    """Put a legend of what the panels show below them: each label once, none without a drawing.
+    """Add a legend below the panels, with each label once and only labels that are drawn.
 
-    It has as many columns as the width of the figure has room for. The figure grows where it is higher than `room`.
+    It has as many columns as fit into the width of the figure. The figure grows if the legend is higher than `room`.
 
     Parameters
     ----------
     figure : Figure
     panels : iterable of Axes
-        Whose labelled lines and points have an entry.
+        Panels whose labelled lines and points get an entry.
     order : sequence of str, optional
-        Labels, as they should follow; others come after these.
+        Order of the labels; other labels come last.
     ncols : int, optional
-        The most columns.
+        Largest number of columns.
     room : float, optional
-        Inches that the figure has for it: four lines of text take 0.73, two 0.38.
+        Space for the legend in the figure, in inches. Four lines of text need 0.73, two lines 0.38.
     """
     shown: dict[str, Any] = {}
     for panel in panels:
@@ -114,7 +114,7 @@ def legend_of(
 
 
 def draw_bars(panel: Axes, x: tuple[Any, Any], y: tuple[Any, Any], **look: Any) -> None:
-    """Draw lines from (x[0], y[0]) to (x[1], y[1]) as one, which takes a quarter of the bytes of many in an SVG."""
+    """Draw lines from (x[0], y[0]) to (x[1], y[1]) as one path, which needs a quarter of the bytes in an SVG."""
     gap = np.full(len(x[0]), np.nan)
     panel.plot(
         np.column_stack([*x, gap]).ravel(), np.column_stack([*y, gap]).ravel(), "-", solid_capstyle="butt", **look
@@ -122,7 +122,7 @@ def draw_bars(panel: Axes, x: tuple[Any, Any], y: tuple[Any, Any], **look: Any) 
 
 
 def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
-    """Write `stem`.pdf, .png and .svg, or what `only_formats` asks for, each whole or not at all, without dates.
+    """Write `stem`.pdf, .png and .svg, or the formats of `only_formats`, atomically and without dates.
 
     Parameters
     ----------
@@ -130,22 +130,22 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
     stem : path
         Where the files go, without suffix.
     title : str, optional
-        Stands above the panels, in as many lines as the width needs.
+        Title above the panels, wrapped to the width of the figure.
     """
     if title:
         width = int(TITLE_WIDTH * figure.get_figwidth() / TWO_COLUMNS)
         figure.suptitle(textwrap.fill(title, width), fontsize=8)
-    # One layout for all formats: it takes longer than drawing. It keeps everything inside the figure, whose width is
-    # then that of the column it is made for; without one the figure is cut to what is drawn.
+    # All formats share one layout, because it takes longer than drawing. It keeps everything inside the figure, so that
+    # the width is that of the column. Without a layout the figure is cropped to its content.
     layout = figure.get_layout_engine()
     box: Any = "tight" if layout is None else None
     if layout is not None:
         layout.execute(figure)
-        figure.set_layout_engine(None)  # "none" would draw once more a format
+        figure.set_layout_engine(None)  # "none" would redraw for each format
     paths = []
     for kind in _formats.get():
         paths.append(stem.with_name(f"{stem.name}.{kind}"))
-        drawn = io.BytesIO()  # Matplotlib's PDF writer hides the error of a full disk behind one of zlib
+        drawn = io.BytesIO()  # Matplotlib's PDF writer masks the error of a full disk by one of zlib
         figure.savefig(drawn, format=kind, metadata=METADATA[kind], bbox_inches=box)
         with replacing(paths[-1]) as temporary:
             temporary.write_bytes(drawn.getvalue())

@@ -1,4 +1,4 @@
-"""How alike methods select: the tree of their selections."""
+"""Tree of methods by the similarity of their selections."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from provlab.report.figures.style import ON_A_PAGE, save_figure, style
 
 
 def draw_tree(names: Sequence[str], links: NDArray[np.float64], threshold: float, stem: Path) -> list[Path]:
-    """Draw the tree of methods by the mean overlap of their selections, with families in colour.
+    """Draw the tree of methods by the mean overlap of their selections, with families coloured.
 
     Parameters
     ----------
     names : sequence of str
         The n methods.
     links : ndarray of shape (n - 1, 4)
-        Of `scipy.cluster.hierarchy.linkage`, by 1 - overlap.
+        Linkage matrix of `scipy.cluster.hierarchy.linkage`, with the distance 1 - overlap.
     threshold : float
-        Overlap from which methods are of one family.
+        Smallest overlap of methods in one family.
     stem : path
-        As `save_figure`.
+        See `save_figure`.
     """
     is_family = links[:, 2] <= 1 - threshold
     with style():

@@ -72,8 +72,8 @@ class Certificates(AbstractRule):
             own = artefact_theorems(self.artefact)
             if self.quantity not in own:
                 raise ValueError(
-                    f"quantity: expected one of {', '.join((*STATES, *own))}, got {self.quantity!r}; list a theorem "
-                    f"of your own under the artefact's protocol.measures."
+                    f"quantity: expected one of {', '.join((*STATES, *own))}, got {self.quantity!r}; list your "
+                    f"own theorem under the artefact's protocol.measures."
                 )
 
     @property

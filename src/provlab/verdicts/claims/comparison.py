@@ -132,7 +132,7 @@ class AbstractComparison(AbstractLocation):
     @property
     @abstractmethod
     def of_error(self) -> Criteria:
-        """The criteria for a measure of which lower values are better."""
+        """The criteria for a measure whose lower values are better."""
 
     @property
     def criteria(self) -> Criteria:
@@ -196,7 +196,7 @@ class Better(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria for a measure of which lower values are better."""
+        """Return the criteria for a measure whose lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", 0.0, 2),)),
@@ -213,7 +213,7 @@ class BetterSomewhere(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria for a measure of which lower values are better."""
+        """Return the criteria for a measure whose lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0),)),
             Criterion(NO_DIFFERENCE, inside(-self.margin, self.margin), all_columns=True),
@@ -254,7 +254,7 @@ class Comparable(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria for a measure of which lower values are better."""
+        """Return the criteria for a measure whose lower values are better."""
         return near(-self.margin, self.margin)
 
 
@@ -266,7 +266,7 @@ class BetterBy(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria for a measure of which lower values are better."""
+        """Return the criteria for a measure whose lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", -self.margin),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", -self.margin),)),
@@ -321,7 +321,7 @@ class NotWorse(AbstractWithMargin):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria for a measure of which lower values are better."""
+        """Return the criteria for a measure whose lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", self.margin),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", self.margin),)),
@@ -346,7 +346,7 @@ class SlightlyWorse(AbstractComparison):
 
     @property
     def of_error(self) -> Criteria:
-        """Return the criteria for a measure of which lower values are better."""
+        """Return the criteria for a measure whose lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
             Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),

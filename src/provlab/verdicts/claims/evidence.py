@@ -1,4 +1,4 @@
-"""Evidence: the results for an artefact from some source, as samples of errors and tests on them.
+"""Evidence: results for an artefact from some source, as samples of errors with tests.
 
 `stored.Evidence` reads the trials of a store, and `table.TableEvidence` the rows of a file. Both return data frames of
 trials; everything else is computed from the means of folds.

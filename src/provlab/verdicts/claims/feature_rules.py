@@ -1,4 +1,4 @@
-"""Rules about the features that a method keeps; they are statements about the given data, without a test."""
+"""Rules about the features that a method keeps, which are statements about the given data without a test."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class AlwaysSelected(AbstractRule):
                 n_always += 1
             else:
                 notes.append(f"{name} in {count} of {len(selections)}")
-        absent = [f"{name} is no feature of these data" for name in self.features if name not in numbers]
+        absent = [f"{name} is not a feature of these data" for name in self.features if name not in numbers]
         if n_always < len(numbers):
             verdict = CONTRADICTED
         elif absent:

@@ -311,7 +311,7 @@ class Faster(AbstractRule):
         other_part = ratios["var"] / ratios["n"]
         variance = own_part + other_part
         freedom = variance**2 / (own_part**2 / (ratios["n_own"] - 1) + other_part**2 / (ratios["n"] - 1))
-        # a single value gives no interval: NaN
+        # NaN, because a single value gives no interval
         half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
         middle = ratios["mean_own"] - ratios["mean"]
         return ratios.assign(middle=middle, low=middle - half, high=middle + half)

@@ -35,7 +35,7 @@ MAX_EXACT = 50
 """The signed-rank test is exact for up to this number of differences, as in SciPy."""
 
 MAX_EXACT_TIED = 13
-"""The same with ties or zeros."""
+"""Its limit with ties or zeros."""
 
 NORMAL_FROM = 500
 """The normal limit gives the power for at least these degrees of freedom; SciPy's noncentral t takes seconds."""
@@ -47,13 +47,13 @@ They are the least and the largest percentage, as means over numbers of rows: do
 
 
 def size_words(repeats: int, n_folds: int) -> str:
-    """Say how often p < 0.05 occurs without a difference, for the most similar folds that were simulated."""
+    """State how often p < 0.05 occurs without a difference, for the most similar folds that were simulated."""
     designs = [design for design in MEASURED_SIZES if (design[0] > 1) == (repeats > 1)]
     nearest = min(designs, key=lambda design: abs(design[1] - n_folds))
     least, largest = MEASURED_SIZES[nearest]
     return (
         f"in simulations without a difference, p < 0.05 on {least} to {largest} % of data sets with {nearest[0]} x "
-        f"{nearest[1]} folds; fewest where both methods draw, most where columns tell little"
+        f"{nearest[1]} folds; fewest if both methods are random, most if columns carry little information"
     )
 
 
@@ -315,7 +315,7 @@ class ShareTest(AbstractPairedTest):
 class CorrectedT(AbstractStudentT):
     """Corrected resampled t-test: the variance of the mean is (1 / n + ratio) s^2 instead of s^2 / n.
 
-    Folds share training rows, so their differences are correlated. Then s^2 / n is too small, and the plain t-test
+    Folds share training rows, so their differences are correlated. s^2 / n is then too small, and the plain t-test
     finds differences that do not exist.
 
     Parameters
@@ -349,10 +349,9 @@ class DisjointT(AbstractStudentT):
     overlap, does not apply. That term was derived for small, disjoint test sets, and a ratio of 9 would make every
     difference inconclusive. These folds share test rows: the variance of the mean is s^2 / n, as for independent folds,
     plus their covariance. The latter is at most v divided by the number of rows, where v is the variance of the
-    difference on one row. For the difference of two losses of 0 or 100 points, with means e and f in points, v <= 100
-    (e + f)
-    - (e - f)^2, because in the extreme case all errors of both methods are on different rows. The bound is
-      conservative, because s^2 already includes much of the covariance.
+    difference on one row. For the difference of two losses of 0 or 100 points, with means e and f in points, v is at
+    most 100 (e + f) - (e - f)^2, because in the extreme case all errors of both methods are on different rows. The
+    bound is conservative, because s^2 already includes much of the covariance.
 
     Parameters
     ----------

@@ -90,11 +90,11 @@ class Versions:
             if version_now != version:
                 changes.append(f"{name} of version {version}, now {version_now}")
         if not changes and self.plan != now.plan:
-            changes = ["other rows, columns, data or settings than now"]
-        if now.claims and self.rules != now.rules:  # new rules judge all claims again
+            changes = ["rows, columns, data or settings have changed"]
+        if now.claims and self.rules != now.rules:  # new rules rejudge all claims
             changes.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
         elif self.claims != now.claims:
-            changes.append("other claims, or tests of them, than now")
+            changes.append("claims or their tests have changed")
         return changes
 
 

@@ -1,4 +1,4 @@
-"""Claims as data: `experiments/<paper>/claims.yaml`, checked before anything is tested.
+"""Schema of `experiments/<paper>/claims.yaml`, which is checked before anything is tested.
 
 ```yaml
 paper: smith2020

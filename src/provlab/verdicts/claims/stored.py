@@ -1,4 +1,4 @@
-"""Evidence from stored trials: the trials behind each number of an artefact, and how many are planned."""
+"""Evidence from stored trials: the trials of each number of an artefact, and the number of planned trials."""
 
 from __future__ import annotations
 

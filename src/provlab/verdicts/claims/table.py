@@ -61,7 +61,7 @@ ROLES = (*PLACES, *LEVELS, *MEASURES, "unit", "n_train", "n_test", "seconds")
 STAR = "*"
 
 NUMBER_OR_COLUMN = ("n_train", "n_test")
-"""Roles that may be a number in place of a column."""
+"""Roles that may be a number instead of a column."""
 
 UNITS = {"share": (100.0, 1.0), "percent": (1.0, 100.0)}
 """Factor that converts to percentage points, and the largest possible value."""
@@ -69,7 +69,7 @@ UNITS = {"share": (100.0, 1.0), "percent": (1.0, 100.0)}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
-"""Texts that stand for a missing number, ignoring case."""
+"""Strings that mean a missing number, ignoring case."""
 
 
 def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[list[Verdict], pd.DataFrame]:
@@ -189,7 +189,7 @@ class TableEvidence(AbstractEvidence):
         return pd.DataFrame(trials).sort_values("dataset", kind="stable", ignore_index=True)
 
     def _group_trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
-        """Return the means over the rows of a group, where all its rows have a result."""
+        """Return the means over the rows of a group, if all its rows have a result."""
         artefact, group, column = place
         keys = [*FOLD_KEYS, "draw"]
         parts = [self.trials((artefact, row, column), columns) for row in self.groups[group]]
@@ -380,7 +380,7 @@ class TableEvidence(AbstractEvidence):
             )
 
     def _check_distinct(self) -> None:
-        """Raise for a repeated result, which would count a fold or data set twice."""
+        """Raise if a result is repeated, because it would count a fold or data set twice."""
         told_apart = [name for name in self.conditions if name in self.lines]
         repeated = self.lines[self.lines.duplicated([*PLACES, *LEVELS, *told_apart])]
         if repeated.empty:
@@ -396,7 +396,10 @@ class TableEvidence(AbstractEvidence):
 
     def _numbers(self, values: pd.Series, name: str) -> Floats:
         """Return the values of a column as numbers, shape (n_lines,); NaN for empty cells."""
-        numbers = np.array([_number(value) for value in values])
+        if pd.api.types.is_float_dtype(values):
+            numbers = values.to_numpy(float)
+        else:
+            numbers = np.array([_number(value) for value in values])
         for place in np.flatnonzero(np.isinf(numbers)).tolist():
             raise ValueError(
                 f"{self.path}: column {name}: expected a finite number or an empty cell, got "
@@ -407,13 +410,11 @@ class TableEvidence(AbstractEvidence):
 
     def _texts(self, values: pd.Series, name: str) -> list[str]:
         """Return the values of a column as names; the error states a line without a name."""
-        texts = []
-        for line, value in values.items():
-            text = "" if pd.isna(value) else _name(value)
-            if not text:
-                raise ValueError(f"{self.path}: column {name}: expected a name, got none in line {line}.")
-            texts.append(text)
-        return texts
+        cells = values.astype(object).where(values.notna(), "").map(str)
+        names = cells.map({cell: _name(cell) for cell in cells.unique()})
+        for line in names.index[names == ""]:
+            raise ValueError(f"{self.path}: column {name}: expected a name, got none in line {line}.")
+        return names.to_list()
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -424,7 +425,7 @@ def read_table(path: Path) -> pd.DataFrame:
     content = io.BytesIO(path.read_bytes())
     kind = "a sound Parquet file"
     if ending != ".parquet":
-        kind = f"UTF-8 text with cells apart by {SEPARATORS[ending]!r}"
+        kind = f"UTF-8 text with cells separated by {SEPARATORS[ending]!r}"
     try:
         if ending == ".parquet":
             # whole numbers stay integers even if there are nulls

@@ -89,7 +89,7 @@ class Verdict:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All parts and additional tests in words, or the reason why there are none."""
+        """All parts and additional tests as text, or the reason why there are none."""
         lines = [part.line() for part in self.parts]
         lines += [f"beside, {part.line()}" for part in self.beside]
         if not lines and self.reason:
@@ -126,7 +126,7 @@ def verdict_of(findings: Sequence[Finding]) -> str:
 
 
 def headline(findings: Sequence[Finding]) -> Finding:
-    """Return the part whose numbers represent the claim: the clearest contradiction, or else the weakest support.
+    """Return the part whose numbers represent the claim: the clearest contradiction, or otherwise the weakest support.
 
     For a claim about all parts, the largest p-value is that of the claim (intersection-union test).
     """

@@ -1,1 +1,1 @@
-"""Readings: every defensible reading of the open places of a paper, and the verdict on each claim under all of them."""
+"""Readings: all defensible interpretations of what a paper leaves open, and the verdicts on its claims under them."""

@@ -1,10 +1,10 @@
-"""Trials behind the readings of a paper: one Parquet file, small enough to be committed, readable by any program.
+"""Trials behind the readings of a paper, in one Parquet file that is small enough to be committed.
 
 `trials.parquet` has one row per trial. `selection` is a digest of all settings except the model's: data set, selector
-and protocol. So trials of one selection with several models have the same `selection`, `repeat`, `fold` and `draw`, and
-their errors can be joined on these. `dataset`, `selector` and `model` are JSON. The other columns are those that claims
-read; seconds have single precision. A trial whose selector, data set or setting has changed since is not found, and is
-computed anew.
+and protocol. Trials of one selection with several models therefore have the same `selection`, `repeat`, `fold` and
+`draw`, on which their errors can be joined. `dataset`, `selector` and `model` are JSON. The other columns are those
+that claims read; seconds have single precision. A trial is recomputed if its selector, data set or settings have
+changed since.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ NAMES = ("dataset", "selector", "selection", "model")
 TEXTS = (*NAMES, *(field.name for field in SCHEMA if field.type == pa.string()))
 
 KINDS = {field.name: field.type for field in SCHEMA} | dict.fromkeys(TEXTS, ENCODED)
-"""Types of columns. A project's own measures keep those of the file."""
+"""Types of columns. A project's own measures keep the types of the file."""
 
 Pair = tuple[str, str]
 """`selection` and `model`, which identify a cell."""
 
 
 def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the packed trials of the given cells; none if the file lacks a column.
+    """Return the packed trials of the given cells, or none if the file lacks a column.
 
     Parameters
     ----------
     folder : Path
-        Folder of a paper's readings; one without packed trials has none.
+        Folder of a paper's readings, possibly without packed trials.
     cells : iterable of Cell
     columns : sequence of str, optional
         By default all columns of the file.
@@ -57,7 +57,7 @@ def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | No
     Raises
     ------
     ValueError
-        If the file is not a file of packed trials, or has an impossible number.
+        If the file is not a file of packed trials, or contains an invalid number.
     """
     path = folder / PACKED
     nothing = pa.table({"cell": pa.array([], ENCODED)})
@@ -78,17 +78,17 @@ def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | No
 
 
 def write_packed(snapshot: StoreSnapshot, cells: Iterable[Cell], columns: Sequence[str], folder: Path) -> None:
-    """Write trials of the given cells into a folder of a paper's readings; packed trials of other cells there stay.
+    """Write trials of the given cells into a folder of a paper's readings, keeping packed trials of other cells.
 
     Parameters
     ----------
     snapshot : StoreSnapshot
     cells : iterable of Cell
     columns : sequence of str
-        Columns that are read, beside repeat, fold and draw.
+        Columns that are read, in addition to repeat, fold and draw.
     folder : Path
     """
-    named = sorted(((_names_of(cell), cell) for cell in cells), key=lambda pair: pair[0])  # alike rows pack better
+    named = sorted(((_names_of(cell), cell) for cell in cells), key=lambda pair: pair[0])  # compresses better
     rows = [snapshot.rows(cell) for _, cell in named]
     which = np.repeat(np.arange(len(named)), [part.size for part in rows])
     measured = [name for name in columns if name not in NUMBERS]
@@ -106,17 +106,17 @@ def merge_packed(source: Path, folder: Path) -> None:
 
 
 def repeated(texts: Sequence[str], places: pa.Array) -> pa.DictionaryArray:
-    """Return texts of a list by their places, each stored once."""
+    """Return the strings at the given indices as a dictionary array, which stores each string once."""
     encoded = pa.array(texts, pa.string()).dictionary_encode()
     return pa.DictionaryArray.from_arrays(encoded.indices.take(places), encoded.dictionary)
 
 
 def _add(table: pa.Table, folder: Path) -> None:
-    """Write trials; they replace those of the same cells in a folder, and others stay."""
+    """Write trials into a folder, where they replace only trials of the same cells."""
     path = folder / PACKED
     if not len(table):
         return
-    if path.is_file() and {*table.column_names} <= {*_columns_of(path)}:  # or nobody read one of them there
+    if path.is_file() and {*table.column_names} <= {*_columns_of(path)}:  # otherwise some column was never read there
         old = _read(path, table.column_names)
         pairs, places = _pairs(old)
         replaced = {*_pairs(table)[0]}
@@ -143,7 +143,7 @@ def _pair_of(cell: Cell) -> Pair:
 
 
 def _pairs(table: pa.Table) -> tuple[list[Pair], NDArray[np.int64]]:
-    """Return the distinct pairs of the given trials, and the place of each trial's pair among them."""
+    """Return the distinct pairs of the given trials, and the index of each trial's pair among them."""
     selections = table["selection"].unify_dictionaries().combine_chunks()
     models = table["model"].unify_dictionaries().combine_chunks()
     n_models = len(models.dictionary)

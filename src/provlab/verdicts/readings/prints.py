@@ -1,8 +1,8 @@
-"""The universes of an artefact by their distance from the numbers that the paper prints.
+"""Universes of an artefact, ranked by their distance from the numbers that the paper prints.
 
-Nearest is the universe with the most cells exactly as printed; then, for cells that list several items, the largest
-share of printed items; then the smallest mean difference in standard deviations. Ties are shown as ties: the print
-cannot separate them. An artefact whose print is compared by a likelihood is left out.
+The nearest universe has the most cells exactly as printed. Next come the largest share of printed items, for cells with
+lists, and the smallest mean difference in standard deviations. Ties share a rank, because the printed values do not
+separate them. Artefacts whose printed values are compared by a likelihood are left out.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from provlab.verdicts.readings.universes import Multiverse, Universe
 
 
 class Likeness(NamedTuple):
-    """How close a number or a list of a table is to the printed one; NaN if this is unknown.
+    """Similarity of a number or list to the printed one, with NaN for unknown values.
 
     Attributes
     ----------
     exact : bool
-        Whether it is as printed.
+        Whether it is exactly as printed.
     shared : float
         Share of the printed items of a list that our list contains.
     difference : float
-        In standard deviations, the printed one or else ours.
+        Difference in standard deviations, the printed one or otherwise ours.
     ours, theirs : float
     """
 
@@ -47,9 +47,9 @@ class Likeness(NamedTuple):
 
 
 def printed_rows(artefact: str, readings: Readings) -> list[str]:
-    """Return the rows of an artefact that are compared with the print.
+    """Return the rows of an artefact that are compared with printed values.
 
-    Times on another machine and program are not compared: claims are about their ratios.
+    Times on another machine and program are not compared, because claims are about their ratios.
     """
     recipe = load_recipe(artefact)
     if artefact in readings.likelihood or {*TIMES} & {*recipe.columns}:
@@ -59,7 +59,7 @@ def printed_rows(artefact: str, readings: Readings) -> list[str]:
 
 
 def printed_effect(claim: Claim) -> float | None:
-    """Return the mean printed difference of the two rows that a claim compares, None if it is not printed."""
+    """Return the mean printed difference of the two rows that a claim compares, or None if it is not printed."""
     test = claim.rule
     if not isinstance(test, AbstractComparison) or test.than_artefact:
         return None
@@ -74,7 +74,7 @@ def printed_effect(claim: Claim) -> float | None:
 
 
 def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.DataFrame:
-    """Compare all universes of an artefact with its print, the nearest first.
+    """Compare all universes of an artefact with the printed values, the nearest first.
 
     Returns
     -------
@@ -121,9 +121,9 @@ def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Liken
 
 
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the options of the nearest universes at each place: a single one if the print separates them.
+    """Return the options of the nearest universes at each place, a single one if the printed values determine it.
 
-    Places that no universe of the frame varies are left out.
+    Places with the same option in all universes are left out.
     """
     best = frame[frame["rank"] == 1]
     options = {}
@@ -145,7 +145,7 @@ def _list_likeness(text: str, printed: str) -> Likeness:
 
 
 def _columns_aside(multiverse: Multiverse, artefact: str, row: str, universe: Universe) -> set[str]:
-    """Return the columns of a row that a universe leaves out of the comparison, see `Place.columns_aside`."""
+    """Return the columns of a row that a universe omits from the comparison, see `Place.columns_aside`."""
     columns: set[str] = set()
     for place, chosen in zip(multiverse.readings.places, universe, strict=True):
         if place.touches_row(artefact, row):
@@ -165,7 +165,7 @@ def _summary(likenesses: list[Likeness]) -> tuple[float, ...]:
 
 
 def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return universes with their ranks, the nearest first; ties share a rank."""
+    """Rank the universes, the nearest first; ties share a rank."""
     keys = ["exact", "shared", "difference"]
     compared = frame[keys].astype(float).fillna(0).round(12).sort_values(keys, ascending=[False, False, True])
     places = pd.Series(range(1, len(frame) + 1), compared.index)

@@ -1,8 +1,8 @@
-"""How firm a verdict is: the verdicts on a claim over all its universes, and the choice that changes it.
+"""Robustness of verdicts: the verdicts on a claim in all universes, and the choices that change them.
 
-A verdict that takes a side counts as itself if it is firm: at least half of all universes take a side, and at least 80
+A verdict that takes a side counts if it is firm: at least half of all universes take a side, and at least 80
 % of those agree with it. If fewer than half take a side, the claim is *inconclusive under most readings*, otherwise it
-*depends on the reading*. If a paper has readings and none of them was tested for a claim, it has *one reading*.
+*depends on the reading*. A claim has *one reading* if its paper has readings but none was tested for it.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ COLUMNS = [
 """Columns of robustness.csv."""
 
 FIRM = 0.8
-"""Share of the decisive universes with one verdict that makes it firm."""
+"""Share of the decisive universes that must agree for a firm verdict."""
 
 MIN_DECIDED = 0.5
-"""Share of all universes that must be decisive; with fewer nothing is said."""
+"""Share of all universes that must be decisive for a firm verdict."""
 
 ROUNDING = 1e-4
-"""Shares are stored with four decimals."""
+"""Tolerance for shares, which are stored with four decimals."""
 
 SIDE = {NOT_CONTRADICTED: REPLICATED}
-"""Verdicts that agree with another one."""
+"""Verdicts that count as agreeing with another verdict."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,20 @@ class Robustness:
     ----------
     claim : str
     n_universes, n_run : int
-        All universes, and those with evidence; all other fields concern the latter.
+        Numbers of all universes and of those with evidence; all other fields concern the latter.
     default : str
-        Verdict in the universe of the defaults.
+        Verdict in the default universe.
     shares : dict
         Share of the universes with each verdict, the most frequent first.
     turns : dict
-        For each place, the largest first: how often do the verdicts of two universes that differ only in its option
-        differ?
+        Share of pairs of universes with different verdicts among pairs that differ only in one place, by place, the
+        largest first.
     variance : dict
-        For each place: share of the variance of the mean effect that its options explain (first-order index; Saltelli
-        et al. 2008, chapter 1). The remainder to 1 is interaction. Empty if effects are unknown or all the same.
+        Share of the variance of the mean effect that the options of a place explain, by place (first-order index;
+        Saltelli et al. 2008, chapter 1). The rest is interaction. Empty if effects are unknown or all the same.
     flips : list of (str, str)
-        All of the smallest sets of changes to the defaults that give another verdict, such as "C=1, weights=log", and
-        that verdict; empty if no universe has another one.
+        All smallest sets of changes to the defaults that give another verdict, such as "C=1, weights=log", with that
+        verdict. Empty if all verdicts are the same.
     """
 
     claim: str
@@ -81,7 +81,7 @@ class Robustness:
 
     @property
     def same(self) -> float:
-        """Share of the universes with the verdict of the defaults; NaN if that was not run."""
+        """Share of the universes with the default verdict; NaN if the default was not run."""
         if self.default == NOT_RUN:
             return np.nan
         return self.shares.get(self.default, np.nan)
@@ -99,7 +99,8 @@ class Robustness:
     def agrees(self, verdict: str) -> bool:
         """Return whether at least `FIRM` of the decisive universes are on the side of a verdict.
 
-        Not contradicted is on the side of replicated: a part of the data can be too small to show what all data show.
+        Not contradicted is on the side of replicated, because part of the data can be too small to show what all data
+        show.
         """
         side = SIDE.get(verdict, verdict)
         same = sum(share for name, share in self.shares.items() if SIDE.get(name, name) == side)
@@ -107,11 +108,11 @@ class Robustness:
 
     @property
     def turned_by(self) -> str:
-        """The place that changes most verdicts; "" if none changes any."""
+        """The place that changes most verdicts; "" if no place changes any."""
         return next((place for place, share in self.turns.items() if share), "")
 
     def counts_as(self, verdict: str) -> str:
-        """Return the counted verdict on the claim, see the module."""
+        """Return the counted verdict on the claim, see the module docstring."""
         if verdict not in DECIDED:
             return verdict
         if self.n_universes == 1:
@@ -147,7 +148,7 @@ def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustnes
 
 
 def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
-    """Return one line per claim, with `COLUMNS`."""
+    """Return one row per claim, with `COLUMNS`."""
     lines = []
     for claim in claims:
         turns = claim.turns.get(claim.turned_by, np.nan)
@@ -163,7 +164,7 @@ def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
 
 
 def count_text(n_run: int, n_universes: int) -> str:
-    """Return how many universes have evidence, out of how many if some have none."""
+    """Return the number of universes with evidence, out of all universes if some have none."""
     if n_run == n_universes:
         return f"{n_run}"
     return f"{n_run} of {n_universes}"
@@ -172,7 +173,7 @@ def count_text(n_run: int, n_universes: int) -> str:
 def stored_robustness(results: Path) -> dict[str, Robustness]:
     """Return the robustness of each claim, by its id, from the files that `robustness_frame` describes.
 
-    These files contain only the places that change or vary most, and flips are not read.
+    These files contain only the places with the largest turns and variance, and flips are not read.
     """
     claims: dict[str, Robustness] = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
@@ -201,7 +202,7 @@ def read_robustness(folder: Path) -> dict[str, Robustness]:
 
 
 def stored_subsamples(results: Path) -> dict[str, str]:
-    """Return, if a paper has them, the verdicts of each claim on subsamples of the default as large as a universe."""
+    """Return the stored verdicts on each claim for subsamples of the default that are as large as a universe."""
     texts = {}
     for path in sorted(results.glob("readings/*/subsamples.csv")):
         for line in pd.read_csv(path, dtype=str).to_dict("records"):
@@ -210,7 +211,7 @@ def stored_subsamples(results: Path) -> dict[str, str]:
 
 
 def counted(claim: str, verdict: str, robustness: Mapping[str, Robustness]) -> str:
-    """Return the counted verdict on a claim, see the module; unchanged if no claim of its paper has readings."""
+    """Return the counted verdict on a claim, which is unchanged if no claim of its paper has readings."""
     if claim in robustness:
         return robustness[claim].counts_as(verdict)
     prefix = claim.partition(".")[0] + "."
@@ -220,31 +221,31 @@ def counted(claim: str, verdict: str, robustness: Mapping[str, Robustness]) -> s
 
 
 def tallied(verdicts: Iterable[str]) -> list[tuple[str, int]]:
-    """Return how many there are of each verdict, in the order of `VERDICTS`."""
+    """Return the number of each verdict, in the order of `VERDICTS`."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in VERDICTS]
 
 
 def under_readings(claim: str, robustness: Mapping[str, Robustness]) -> str:
-    """Return the verdicts on a claim under readings, in a few words."""
+    """Summarise the verdicts on a claim under readings in a few words."""
     if claim not in robustness:
-        return "not asked"
+        return "not tested"
     result = robustness[claim]
     if result.n_universes == 1:
         return "one reading"
     text = f"{percentages(result.shares)} of {count_text(result.n_run, result.n_universes)}"
     if result.turned_by:
-        text += f"; turned by {result.turned_by}"
+        text += f"; most often changed by {result.turned_by}"
     return text
 
 
 def shares_text(shares: Mapping[str, float]) -> str:
-    """Return the share of each verdict, as in robustness.csv and subsamples.csv."""
+    """Format the share of each verdict, as in robustness.csv and subsamples.csv."""
     return "; ".join(f"{verdict} {share:.4f}" for verdict, share in shares.items())
 
 
 def read_shares(text: str) -> dict[str, float]:
-    """Return the share of each verdict from a text of `shares_text`."""
+    """Parse the text of `shares_text`."""
     shares = {}
     for part in text.split("; "):
         verdict, _, share = part.rpartition(" ")
@@ -253,12 +254,12 @@ def read_shares(text: str) -> dict[str, float]:
 
 
 def percentages(shares: Mapping[str, float]) -> str:
-    """Return shares of verdicts in readable form."""
+    """Format shares of verdicts for readers."""
     return ", ".join(f"{share:.0%} {verdict}" for verdict, share in shares.items())
 
 
 def _share_of_turns(run: pd.DataFrame, places: list[str]) -> float:
-    """Return the share of pairs with different verdicts among pairs of universes that agree in some places."""
+    """Return the share of pairs with different verdicts among pairs of universes that agree in the given places."""
     n_pairs = _count_pairs(run, ["claim", *places])
     if not n_pairs:
         return 0.0
@@ -266,7 +267,7 @@ def _share_of_turns(run: pd.DataFrame, places: list[str]) -> float:
 
 
 def _count_pairs(run: pd.DataFrame, columns: list[str]) -> int:
-    """Return the number of pairs of lines that agree in some columns."""
+    """Return the number of pairs of rows that agree in the given columns."""
     sizes = run.groupby(columns, sort=False).size()
     return int((sizes * (sizes - 1) // 2).sum())
 

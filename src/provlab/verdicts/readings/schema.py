@@ -1,4 +1,4 @@
-"""Readings as data: `experiments/<paper>/readings.yaml`, checked before anything is composed.
+"""Schema of `experiments/<paper>/readings.yaml`, which is checked before anything is composed.
 
 ```yaml
 paper: smith2020
@@ -8,7 +8,7 @@ places:
     where: Section 6.4 states no weighting.
     touches: {smith2020/figure1: all, smith2020/table1: [BSS, Lvg]}    # artefacts, and all or some of their rows
     options:                                      # the default first
-      counts: []                                  # overrides; none: what the artefact says
+      counts: []                                  # no overrides: as in the artefact
       binary: [dataset.weighting=binary]
   - id: always
     asks: Does "in all runs" mean in each draw, or in the union of a fold's draws?
@@ -16,19 +16,19 @@ places:
     touches: {smith2020/table3: [Lvg]}
     options:
       each draw: []
-      union of draws: {parameters: {draws: union}}   # of the claims' tests that have such a parameter
-    # about: {over: [domains]}                    # in place of touches: claims whose tests have one of these parameters
-    # alone: true                                 # asked with the defaults of what touches the same rows, not crossed
-    # in_letter: never                            # the authors are not asked, as the paper says it; or always
-part:                                             # of the data, stated beforehand, where the whole is too dear
+      union of draws: {parameters: {draws: union}}   # for tests with this parameter
+    # about: {over: [domains]}                    # instead of touches: claims whose tests have one of these parameters
+    # alone: true                                 # not crossed with other places that touch the same rows
+    # in_letter: never                            # do not ask the authors, as the paper states it; or always
+part:                                             # of the data, stated beforehand, if all data are too expensive
   smith2020/figure1:
     why: Every tenth set in the order of their names.
     overrides: ["dataset.set=[Exp_1_2,Exp_3_4]", protocol.repeats=1]
-one_reading:                                      # claims, or patterns of ids, of which no reading was asked
+one_reading:                                      # claims, or patterns of ids, without other readings
   smith2020.lemma1: Nothing is open there.
-likelihood: [smith2020/table2]                    # artefacts whose print likelihood.csv compares with readings
+likelihood: [smith2020/table2]                    # artefacts whose printed values likelihood.csv compares with readings
 ```
-As in an artefact's columns, a setting of the selector or the model is left out for rows that do not have it.
+As in an artefact's columns, settings of the selector or the model are ignored for rows that do not have them.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from provlab.verdicts.claims.rules import AbstractRule
 from provlab.verdicts.claims.stored import artefact_layout
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
-"""Columns about a claim in a universe: the part that decided, and the mean effect over all parts."""
+"""Columns for a claim in a universe: the decisive part, and the mean effect over all parts."""
 
 DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "tau"]
-"""Columns about a universe beside the print: its rank, equal ones alike; whether it is that of the defaults; cells as
-printed, of how many; mean share of the printed list items that occur; mean |ours - printed| in standard deviations (the
-printed one, else ours); Kendall's tau over all numbers."""
+"""Columns for the comparison of a universe with the printed values: its rank, shared by ties; whether it is the
+default; the number of cells as printed, and of printed cells; the mean share of printed list items that we have; the
+mean |ours - printed| in standard deviations (printed, otherwise ours); and Kendall's tau over all numbers."""
 
 RESERVED = ("claim", *MEASURED, *DISTANCE)
-"""Columns in addition to those of the places."""
+"""Names of further columns, which ids of places cannot have."""
 
 SHOWN_CHARACTERS = 100
 """Longer overrides are abbreviated."""
@@ -79,7 +79,7 @@ class Option:
     name : str
     overrides : tuple of str
     parameters : mapping
-        Changes the tests of claims that have a parameter of that name.
+        New values for parameters of claims' tests, by name.
     """
 
     name: str
@@ -89,12 +89,12 @@ class Option:
 
     @cached_property
     def of_summary(self) -> tuple[str, ...]:
-        """Overrides of `artefact.summary`: they change how trials become numbers."""
+        """Overrides of `artefact.summary`, which change how trials are summarised."""
         return tuple(text for text in self.overrides if setting(text).startswith("artefact.summary."))
 
     @cached_property
     def of_cells(self) -> tuple[str, ...]:
-        """Overrides of the rows that the place touches: they change what is computed."""
+        """Overrides of the rows that the place touches, which change what is computed."""
         return tuple(text for text in self.overrides if text not in self.of_summary)
 
 
@@ -131,21 +131,21 @@ def _rows(touched: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Place:
-    """An open place of a paper.
+    """An open place of a paper, with its readings as options.
 
     Attributes
     ----------
     id, asks, where : str
     touches : mapping
-        Artefacts, and the rows of each whose numbers depend on the choice.
+        Rows whose numbers depend on the choice, by artefact.
     about : mapping
-        If the place affects no artefact, it applies to claims whose tests have one of the values of each of these
-        parameters; a list among parameters has to consist of them, and a parameter that a test does not have is "".
+        If the place affects no artefact, it applies to claims whose tests have one of the given values of each
+        parameter. If a parameter is a list, all its items must be among them. A missing parameter counts as "".
     options : tuple of Option
-        The default first.
+        Options, the default first.
     alone : bool, default=False
-        Combine the other options only with the defaults of all places that affect the same rows. Use it if a full
-        crossing is too expensive, or would count one reading many times.
+        Combine the other options only with the defaults of all places that affect the same rows, if a full crossing is
+        too expensive or would count one reading many times.
     """
 
     id: str
@@ -171,7 +171,7 @@ class Place:
         return not self.touches
 
     def meets(self, place: Place) -> bool:
-        """Return whether some row's numbers depend on the choices at both places."""
+        """Return whether the numbers of some row depend on the choices at both places."""
         if not self.touches or not place.touches:
             return True
         return any({*rows} & {*place.touches.get(artefact, ())} for artefact, rows in self.touches.items())
@@ -182,9 +182,9 @@ class Place:
         return frozenset(name for option in self.options for name in option.parameters)
 
     def columns_aside(self, chosen: int) -> frozenset[str]:
-        """Return the columns that claims read by other options and not by the chosen one.
+        """Return the columns that claims read with other options and not with the chosen one.
 
-        An option without columns of its own, such as the default, stands for those that the others read in addition.
+        An option without its own columns, such as the default, has those that the other options add.
         """
         columns: set[str] = set()
         beside: set[str] = set()
@@ -203,7 +203,7 @@ class Part:
 
     @property
     def settings(self) -> str:
-        """The overrides in readable form: for one that lists many values, the first and their number."""
+        """The overrides in readable form; long lists are shown by their first value and length."""
         texts = []
         for text in self.overrides:
             if len(text) > SHOWN_CHARACTERS:
@@ -243,7 +243,7 @@ class Readings:
     likelihood: Annotated[tuple[str, ...], _artefacts] = ()
 
     def why_one_reading(self, claim: str) -> str:
-        """Return why no reading of a claim was tested; "" if the file does not say."""
+        """Return why no reading of a claim was tested; "" if the file states no reason."""
         for pattern, why in self.one_reading.items():
             if fnmatchcase(claim, pattern):
                 return why
@@ -256,8 +256,8 @@ def paper_readings(paper: str) -> Readings:
     Raises
     ------
     ValueError
-        If there is no such paper, or it has none; or names the file and its error: broken YAML, a missing or unknown
-        key, a repeated id, an unknown artefact or row, fewer than two options, or a default that changes something.
+        If there is no such paper, or it has no readings, or the file is invalid: broken YAML, a missing or unknown key,
+        a repeated id, an unknown artefact or row, fewer than two options, or a default that changes something.
     """
     paths = {}
     for name, room in papers().items():

@@ -1,7 +1,7 @@
-"""The readings of a paper: the universes to test, their verdicts, and the files that keep them.
+"""The readings of a paper: the universes to test, their verdicts, and the files that store them.
 
-The files are in `results/readings/PAPER`, and in the reference. See `provlab.verdicts.readings.packed` for the trials
-behind them, which can be judged again without the store.
+The files are in `results/readings/PAPER`, and in the reference. See `provlab.verdicts.readings.packed` for their
+trials, which can be judged again without the store.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import logging
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from io import StringIO
@@ -45,10 +45,10 @@ MADE = "made.json"
 EFFECTS = ["effect", "low", "high", "p_value", "mean_effect"]
 
 DIGITS = 6
-"""Significant digits of the effects, intervals and p-values of packed universes, which then take half of the space."""
+"""Significant digits of effects, intervals and p-values in packed universes, which halve the size of the file."""
 
 WHOLE = "--whole"
-"""Added to the settings if all data were read, although the readings name a part of them."""
+"""Added to the settings if all data were used although the readings name a part of them."""
 
 
 def multiverse_of(
@@ -67,11 +67,11 @@ def multiverse_of(
     overrides : sequence of str
         The user's settings.
     artefacts : sequence of str
-        Only claims about these.
+        Restrict the claims to these artefacts.
     claims : sequence of str
-        Only claims with one of these in their id.
+        Restrict the claims to those with one of these strings in their id.
     whole : bool, default=False
-        Use all data, even if the readings name a part of them.
+        Use all data even if the readings name a part of them.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def multiverse_of(
 
 
 def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path] = ()) -> StoreSnapshot:
-    """Read the trials for judging and for the comparison with the print: from a store, or else from readings.
+    """Read the trials for judging and for the comparison with printed values, from a store or from readings.
 
-    From the packed trials of these folders, only those with planned cells are used.
+    Only planned cells of the packed trials are read.
     """
     columns = columns_to_read(multiverse)
     tables = [read_packed(folder, multiverse.cells, columns) for folder in packed]
@@ -113,17 +113,17 @@ def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path]
 
 
 def columns_to_read(multiverse: Multiverse) -> list[str]:
-    """Return everything that is read from any trial of the paper, except lists of features."""
+    """Return the columns that are read from any trial of the paper, except lists of features."""
     return sorted({*COLUMNS}.union(*_columns_by_artefact(multiverse).values()) - {*LARGE})
 
 
 def with_lists(multiverse: Multiverse) -> set[str]:
-    """Return the artefacts for which a claim or the print concerns lists of features."""
+    """Return the artefacts for which a claim or a printed value concerns lists of features."""
     return {name for name, columns in _columns_by_artefact(multiverse).items() if columns & {*LARGE}}
 
 
 def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
-    """Return the columns that are read for each artefact with readings; others do not belong to this study."""
+    """Return the columns that are read for each artefact with readings; other artefacts are not part of this study."""
     touched = {name for place in multiverse.readings.places for name in place.touches}
     columns: dict[str, set[str]] = defaultdict(set)
     for claim in multiverse.family:
@@ -145,9 +145,9 @@ class Outcome:
     universes : DataFrame
         See `judge_universes`.
     prints : dict
-        Artefact and its universes, the nearest to the print first, see `distances`.
+        Universes by artefact, the nearest to the printed values first, see `distances`.
     made : dict
-        Artefact, and code and data behind the verdicts on the claims about it.
+        Code and data behind the verdicts on claims about an artefact, by artefact.
     """
 
     multiverse: Multiverse
@@ -157,12 +157,12 @@ class Outcome:
 
     @classmethod
     def of(cls, multiverse: Multiverse, store: StoreSnapshot) -> Outcome:
-        """Judge each claim in each universe, and compare the universes with the print."""
+        """Judge each claim in each universe, and compare the universes with the printed values."""
         cells_with_lists: set[str] = set()
         for name in with_lists(multiverse):
             cells_with_lists.update(entry.cell.id for entry in _entries(multiverse, [name]))
         if cells_with_lists:
-            store = store.with_large(cells_with_lists)  # read once: each belongs to many universes
+            store = store.with_large(cells_with_lists)  # read once, because each belongs to many universes
         settings = multiverse.overrides
         if multiverse.whole:
             settings = (*settings, WHOLE)
@@ -185,7 +185,7 @@ class Outcome:
         return {claim.id: claim for claim in self.multiverse.claims}
 
     def places_of(self, claim: str) -> dict[str, list[str]]:
-        """Return the places that affect a claim, and the options of each."""
+        """Return the places that affect a claim, with their options."""
         options = {}
         for k in self.multiverse.touching(self.claims[claim]):
             place = self.multiverse.readings.places[k]
@@ -194,14 +194,14 @@ class Outcome:
 
 
 def readings_changes(artefact: str, provenance: Provenance) -> list[str]:
-    """Return the changes since the readings of all claims about an artefact were computed, in words."""
+    """Describe the changes since the readings of all claims about an artefact were computed."""
     overrides = [text for text in provenance.settings if text != WHOLE]
     try:
         now = multiverse_of(
             paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in provenance.settings
         )
         return provenance.changes(_versions(now, artefact))
-    except ValueError:  # no such artefact, or no claims about it that readings touch
+    except ValueError:  # no such artefact, or no claim about it that readings affect
         return ["no longer tested"]
 
 
@@ -222,14 +222,14 @@ def _entries(multiverse: Multiverse, artefacts: Collection[str]) -> Iterator[Ent
             yield from entries
 
 
-# ---- files
+# ---- Files
 
 
 def write_outcome(outcome: Outcome, folder: Path) -> None:
-    """Write universes.csv, robustness.csv, one print-ARTEFACT.csv each, and made.json.
+    """Write universes.csv, robustness.csv, made.json, and print-ARTEFACT.csv for each artefact.
 
-    Results in the folder on other claims of the paper stay. If only a part of an artefact is tested now, its old
-    statement of code and data stays: it is older.
+    Results on other claims of the paper are kept. If only part of an artefact is tested now, its old statement of code
+    and data is kept, because it is the older one.
     """
     paper = outcome.multiverse.readings.paper
     new = {UNIVERSES: outcome.universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
@@ -254,7 +254,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
 
 
 def stored_outcome(paper: str, results: Path) -> Outcome | None:
-    """Return the results that `provsel readings` wrote about a paper; None if it wrote nothing.
+    """Return the results of `provsel readings` on a paper; None if there are none.
 
     Raises
     ------
@@ -267,17 +267,29 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     readings = paper_readings(paper)
     [file] = claim_files(paper)
     claims = {claim.id: claim for claim in file.claims}
+    frame = read_universes(path, readings, claims)
+    chosen = [claims[name] for name in frame["claim"].unique()]
+    prints = _stored_prints(path.parent, dict.fromkeys(claim.rule.artefact for claim in chosen), readings)
+    return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
+
+
+def read_universes(path: Path, readings: Readings, claims: Mapping[str, Claim]) -> pd.DataFrame:
+    """Return the stored universes of claims, given by their ids.
+
+    Raises
+    ------
+    ValueError
+        If the file does not fit the current readings and claims.
+    """
     allowed = {"claim": [*claims]}
     for place in readings.places:
         allowed[place.id] = ["", *(option.name for option in place.options)]
     try:
         frame = texts(path)
-        for name in allowed:  # a later place affects nothing that was tested before
+        for name in allowed:  # a place added later affects nothing that was tested before
             if name not in frame:
                 frame[name] = ""
         frame = _with_numbers(frame[[*allowed, *MEASURED]], [*EFFECTS, "n"])
-        artefacts = [claims[name].rule.artefact for name in frame["claim"].unique() if name in claims]
-        prints = _stored_prints(path.parent, dict.fromkeys(artefacts), readings)
     except (KeyError, ValueError) as error:
         expected = ", ".join([*allowed, *MEASURED])
         raise ValueError(
@@ -286,14 +298,14 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     for column, names in allowed.items():
         unknown = [name for name in frame[column].unique() if name not in names]
         if unknown:
+            paper = readings.paper
             expected = f"claims of {paper}" if column == "claim" else f"options of {column} ({', '.join(names[1:])})"
             raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; run provsel readings again.")
-    chosen = [claims[name] for name in frame["claim"].unique()]
-    return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
+    return frame
 
 
 def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -> dict[str, pd.DataFrame]:
-    """Return the universes of artefacts by their distance from the printed numbers, as far as they are in files."""
+    """Return the stored universes of artefacts, sorted by their distance from the printed numbers."""
     prints = {}
     for name in artefacts:
         path = _print_file(folder, name)
@@ -315,7 +327,7 @@ def stored_made(folder: Path) -> dict[str, Provenance]:
 def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims: ClaimFile) -> None:
     """Copy the results on the given artefacts from one folder of a paper's readings to another, with universes.
 
-    The other folder's results on other artefacts stay, as far as they are in `claims`, all of the paper.
+    Results on other artefacts in the other folder are kept if their claims are in `claims`, which are all of the paper.
     """
     about = {claim.id: claim.rule.artefact for claim in claims.claims}
     folder.mkdir(parents=True, exist_ok=True)
@@ -343,12 +355,12 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
 
 
 def _rounded(number: str) -> str:
-    """Return the text of a number with `DIGITS`; "" if there is none."""
+    """Round the text of a number to `DIGITS`; "" if there is none."""
     return f"{float(number):.{DIGITS}g}" if number else ""
 
 
 def universes_file(folder: Path) -> Path:
-    """Return where all verdicts of a paper's readings are: as written by `write_outcome`, or packed (the reference)."""
+    """Return the file with all verdicts of a paper's readings, written by `write_outcome` or packed (the reference)."""
     plain = folder / UNIVERSES
     if plain.is_file():
         return plain
@@ -356,7 +368,7 @@ def universes_file(folder: Path) -> Path:
 
 
 def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
-    """Return the new lines, and the old ones with other values in a column, in a fixed order of the names."""
+    """Return the new rows and the old rows with other values in a column, in a fixed order of the names."""
     new = texts(StringIO(csv_text(new)))
     places = {name: k for k, name in enumerate(dict.fromkeys(order))}
     lines = pd.concat([old[~old[column].isin(set(new[column]))], new]).fillna("")
@@ -365,14 +377,14 @@ def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[st
 
 
 def texts(file: Path | StringIO) -> pd.DataFrame:
-    """Return a CSV file of `write_frame`, all cells as strings, such that it writes the same file again."""
+    """Read a CSV file of `write_frame` with all cells as strings, so that it can be rewritten unchanged."""
     return pd.read_csv(file, dtype=str, keep_default_na=False).map(from_cell)
 
 
 def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
     """Write the trials of a multiverse, with the columns needed for judging, into a folder of a paper's readings.
 
-    Trials of artefacts whose lists of features are read are left out. Trials of other cells in it stay.
+    Trials of artefacts whose lists of features are read are left out. Trials of other cells in the folder are kept.
     """
     artefacts = {name for name, *_ in multiverse.entries} - with_lists(multiverse)
     cells = unique_cells(entry.cell for entry in _entries(multiverse, artefacts))
@@ -380,7 +392,7 @@ def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -
 
 
 def _print_file(folder: Path, artefact: str) -> Path:
-    """Return the ranks of an artefact's universes by their distance from the printed numbers."""
+    """Return the file with the ranks of an artefact's universes by their distance from the printed numbers."""
     return folder / f"print-{artefact.partition('/')[2]}.csv"
 
 

@@ -1,8 +1,8 @@
-"""The universes of a paper: one choice for each open place, the cells that each needs, and each claim's verdict there.
+"""Universes of a paper, with one choice for each open place, their cells, and their verdicts.
 
-The numbers of a row depend only on the places that affect it. So a row is composed once for each combination of *their*
-options, and a universe combines the rows of an artefact: the full factorial costs only its rows. A place that is tested
-*alone* is not crossed with others of the same rows.
+The numbers of a row depend only on the places that affect it. A row is therefore composed once for each combination of
+*their* options, and a universe combines the rows of an artefact. The full factorial costs no more than these rows. A
+place that is tested *alone* is not crossed with other places of the same rows.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from provlab.verdicts.claims.verdicts import Verdict, judge
 from provlab.verdicts.readings.schema import MEASURED, Option, Part, Place, Readings
 
 Universe = tuple[int, ...]
-"""The chosen option of each place of the readings; 0 is the default."""
+"""Index of the chosen option of each place of the readings; 0 is the default."""
 
 RowChoice = tuple[str, str, Universe]
-"""Artefact, row, and the choices on which the row's trials depend, with defaults elsewhere."""
+"""Artefact, row, and the choices on which the row's trials depend; all other choices are defaults."""
 
 MAX_UNIVERSES = 20_000
-"""Universes of one claim; more are not listed one by one."""
+"""Largest number of universes of one claim, because all of them are listed."""
 
 
 class Multiverse:
@@ -50,13 +50,13 @@ class Multiverse:
     claims : sequence of Claim
         Claims to test.
     family : sequence of Claim
-        All claims of the paper, as corrections for many comparisons need them.
+        All claims of the paper, which corrections for multiple comparisons need.
     overrides : sequence of str
-        The user's settings, below those of each row.
+        The user's settings, which the settings of each row override.
     whole : bool, default=False
-        Use all data, even if the readings name a part of them.
+        Use all data even if the readings name a part of them.
     printed : mapping, optional
-        Artefacts, and the rows of each that are compared with the printed numbers.
+        Rows that are compared with the printed numbers, by artefact.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Multiverse:
         return self._touching[claim.id]
 
     def universes(self, claim: Claim) -> Iterator[Universe]:
-        """Yield the universes of a claim: the factorial of the places that affect it, with defaults elsewhere."""
+        """Yield the universes of a claim: all combinations of the places that affect it, with defaults for others."""
         return self._factorial(self.touching(claim), f"claim {claim.id}")
 
     def universes_of_print(self, artefact: str) -> Iterator[Universe]:
-        """Yield the universes that differ in the comparison with the print: in our numbers, or our columns."""
+        """Yield the universes with different numbers or columns in the comparison with printed values."""
         touching = []
         for k, place in enumerate(self.readings.places):
             changes = "columns" in place.of_tests or any(option.overrides for option in place.options)
@@ -102,11 +102,11 @@ class Multiverse:
         return [self.readings.places[k].options[universe[k]] for k in places]
 
     def read(self, claim: Claim, universe: Universe) -> Claim:
-        """Return a claim with the parameters of its test that a universe changes."""
+        """Return a claim with its test's parameters as changed by a universe."""
         parameters: dict[str, Any] = {}
         for option in self.chosen(universe, self.touching(claim)):
             for name, value in option.parameters.items():
-                if name in CONDITIONS:  # on other columns these stay
+                if name in CONDITIONS:  # for other columns these are kept
                     value = {**parameters.get(name, {}), **value}
                 parameters[name] = value
         if not parameters:
@@ -114,36 +114,36 @@ class Multiverse:
         return replace(claim, rule=claim.rule.changed(parameters))
 
     def rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
-        """Return the rows that a claim reads in a universe, and those of the family to which a correction may refer."""
-        choices = []  # which rows follows from the tests' parameters alone
+        """Return the rows that a claim reads in a universe, and the rows of the family that a correction may need."""
+        choices = []  # the tests' parameters alone determine the rows
         for chosen, place in zip(universe, self.readings.places, strict=True):
             choices.append(chosen if place.of_tests else 0)
         return self._rows(claim.id, tuple(choices))
 
     def row_choices(self, claim: Claim, universe: Universe) -> set[RowChoice]:
-        """Return the same rows with the choices on which the trials of each depend."""
+        """Return the rows of `rows` with the choices on which the trials of each depend."""
         return {(*row, self.restricted(universe, *row)) for row in self.rows(claim, universe)}
 
     def part(self, artefact: str) -> Part | None:
-        """Return the part of an artefact's data on which universes are computed, None for all of them."""
+        """Return the part of an artefact's data on which universes are computed, or None for all data."""
         if self.whole:
             return None
         return self.readings.part.get(artefact)
 
     def settings(self, artefact: str) -> tuple[str, ...]:
-        """Return the settings of all rows of an artefact: the part of its data, followed by the user's."""
+        """Return the settings of all rows of an artefact: those of the part of its data, then the user's."""
         part = self.part(artefact)
         if part is None:
             return self.overrides
         return (*part.overrides, *self.overrides)
 
     def restricted(self, universe: Universe, artefact: str, row: str, *, summary: bool = False) -> Universe:
-        """Return a universe with the default if the trials of a row, or its summary, do not depend on the choice."""
+        """Return a universe with defaults for all choices that do not affect the trials of a row, or its summary."""
         depends = self._depends(artefact, row, summary)
         return tuple([k * of_option[k] for of_option, k in zip(depends, universe, strict=True)])
 
     def needed(self, claims: Iterable[Claim], printed: Iterable[str]) -> set[RowChoice]:
-        """Return the needs of the given claims, and of the comparison of the given artefacts with the print."""
+        """Return the rows that the claims need, and that the comparison of artefacts with printed values needs."""
         choices: set[RowChoice] = set()
         for artefact in printed:
             for universe in self.universes_of_print(artefact):
@@ -155,7 +155,7 @@ class Multiverse:
         return choices
 
     def needed_about(self, artefact: str) -> list[Entry]:
-        """Return the entries needed for the claims about an artefact, and for its comparison with the print."""
+        """Return the entries for the claims about an artefact and for its comparison with printed values."""
         claims = [claim for claim in self.claims if claim.rule.artefact == artefact]
         entries: list[Entry] = []
         for choice in sorted(self.needed(claims, {artefact} & {*self.printed})):
@@ -172,12 +172,12 @@ class Multiverse:
 
     @cached_property
     def composed(self) -> dict[str, Artefact]:
-        """The artefacts with each row under each choice that it needs, by the names of `_choices`.
+        """The artefacts with each row under each needed choice, named as in `_choices`.
 
         Raises
         ------
         ValueError
-            Names an option whose settings apply to no row.
+            If the settings of an option apply to no row.
         """
         artefacts = {}
         for name, choices in self._choices.items():
@@ -196,7 +196,7 @@ class Multiverse:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """All cells, each once."""
+        """All cells without duplicates."""
         return unique_cells(entry.cell for entries in self.entries.values() for entry in entries)
 
     def artefact(self, name: str, universe: Universe, rows: Iterable[str] | None = None) -> Artefact:
@@ -221,7 +221,7 @@ class Multiverse:
         for k, place in enumerate(self.readings.places):
             changes = any(option.of_cells for option in place.options)
             changes |= any(hasattr(claim.rule, name) for name in place.of_tests)
-            changes |= "features" in claim.rule.reads  # which a summary may count in another way
+            changes |= "features" in claim.rule.reads  # which a summary may count differently
             if changes and (place.is_about(claim.rule) or any(place.touches_row(*row) for row in rows)):
                 touching.append(k)
         return touching
@@ -252,8 +252,8 @@ class Multiverse:
         if n > MAX_UNIVERSES:
             names = ", ".join(places[k].id for k in touching)
             raise ValueError(
-                f"{subject}: expected at most {MAX_UNIVERSES} universes, got {n} from the places {names}; leave "
-                f"options out of readings.yaml."
+                f"{subject}: expected at most {MAX_UNIVERSES} universes, got {n} from the places {names}; remove "
+                f"options from readings.yaml."
             )
         ranges = [range(1)] * len(places)
         for k in touching:
@@ -264,7 +264,7 @@ class Multiverse:
 
     @cached_property
     def _apart(self) -> list[tuple[int, int]]:
-        """Pairs of places of which at most one differs from its default."""
+        """Pairs of places that never both differ from their defaults."""
         pairs = []
         for (k, first), (m, second) in combinations(enumerate(self.readings.places), 2):
             if (first.alone or second.alone) and first.meets(second):
@@ -272,7 +272,7 @@ class Multiverse:
         return pairs
 
     def _row_overrides(self, artefact: str, choices: Mapping[str, RowChoice]) -> dict[str, tuple[str, ...]]:
-        """Return the overrides of rows: those of the artefact, then those of the chosen options for the row."""
+        """Return the overrides of rows: those of the artefact, then those of the chosen options."""
         stated = artefact_part(artefact)
         composer = Composer()
         base = [f"+experiment={artefact}", *self.settings(artefact)]
@@ -296,8 +296,8 @@ class Multiverse:
 def _check_option(
     place: Place, option: Option, settings: Sequence[str], column_names: Container[str], row: str, artefact: str
 ) -> None:
-    """Raise for an option whose settings have no effect on a row, or are replaced by the artefact's columns."""
-    reason = "" if settings else "the row has none of these"
+    """Raise if the settings of an option have no effect on a row, or the artefact's columns override them."""
+    reason = "" if settings else "the row has no such setting"
     for text in settings:
         if setting(text) in column_names:
             reason = f"each column sets {setting(text)} itself"
@@ -311,13 +311,13 @@ def _check_option(
 def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFrame:
     """Judge each claim in each universe with all trials, including those to which corrections refer.
 
-    On only some of its data sets or folds a universe would be another question, and shares of verdicts would mix both.
+    A universe with only some data sets or folds is not judged, because it would answer another question.
 
     Returns
     -------
     DataFrame
         One line per claim and universe: `claim`, the option of each place that affects the claim ("" for the others),
-        and `MEASURED`, "not run" if a trial is missing. The first line of each claim is the universe of the defaults.
+        and `MEASURED`, "not run" if a trial is missing. The first row of each claim is the default universe.
     """
     incomplete = _incomplete(multiverse, store)
     claims_in: dict[Universe, list[Claim]] = defaultdict(list)
@@ -342,7 +342,7 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
 def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.DataFrame:
     """Judge each claim in each universe on a table, as its own family of comparisons.
 
-    Universes that amount to the same question count once, as their first. Columns and order as in `judge_universes`.
+    Equivalent universes count once, as the first of them. Columns and order are those of `judge_universes`.
     """
     lines = []
     evidence = evidence.on("")
@@ -359,7 +359,7 @@ def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.Dat
 
 
 def _incomplete(multiverse: Multiverse, store: StoreSnapshot) -> set[RowChoice]:
-    """Return the rows and choices with a missing trial."""
+    """Return the rows and choices with missing trials."""
     complete = complete_cells(multiverse, store)
     choices = set()
     for choice, entries in multiverse.entries.items():
@@ -369,14 +369,14 @@ def _incomplete(multiverse: Multiverse, store: StoreSnapshot) -> set[RowChoice]:
 
 
 def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Verdict) -> tuple[object, ...]:
-    """Return a line of `judge_universes`."""
+    """Return a row of `judge_universes`."""
     touching = multiverse.touching(claim)
     names = [""] * len(universe)
     for k, option in zip(touching, multiverse.chosen(universe, touching), strict=True):
         names[k] = option.name
     finding = verdict.finding
     effects = [part.effect for part in verdict.parts]
-    mean = float(np.mean(effects)) if effects else np.nan  # NaN if one is unknown
+    mean = float(np.mean(effects)) if effects else np.nan  # NaN if any is unknown
     return (
         claim.id, *names, verdict.verdict, finding.effect, finding.low, finding.high, finding.part,
         finding.p_value, finding.n, finding.unit, mean, verdict.state,
@@ -384,14 +384,15 @@ def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Ver
 
 
 def complete_cells(multiverse: Multiverse, store: StoreSnapshot) -> set[str]:
-    """Return the ids of the cells with all their trials."""
+    """Return the ids of the cells whose trials are all stored."""
     return {cell.id for cell in multiverse.cells if store.rows(cell).size == cell.n_trials}
 
 
 def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
-    """Return how many trials there are, each once, and the estimated cost of the missing ones by similar ones.
+    """Return the number of distinct trials, and the cost of the missing ones, estimated from similar trials.
 
-    Most similar is the same row, column and data set under any choice; then the same data set; then the artefact.
+    Most similar are trials of the same row, column and data set under any choice, then of the same data set, then of
+    the same artefact.
     """
     similar = ["artefact", "dataset", "row", "column"]
     cpu = store.column("task_cpu").to_numpy().astype(float)
@@ -411,7 +412,7 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
     n_unknown = int(missing[mean.isna()].sum())
     text = f"{cells['planned'].sum()} trials, {cells['stored'].sum()} stored, {n_missing} to compute"
     if n_missing > n_unknown:
-        text += f": about {(missing * mean).sum() / 3600:.2g} CPU hours by the cost of similar trials"
+        text += f": about {(missing * mean).sum() / 3600:.2g} CPU hours, estimated from similar trials"
     if n_unknown:
-        text += f"; nothing like {n_unknown} of them is stored, so their cost is not known"
+        text += f"; no trials similar to {n_unknown} of them are stored, so their cost is unknown"
     return text
