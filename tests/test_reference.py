@@ -95,7 +95,7 @@ def test_what_is_written(results, tmp_path, capsys):
     verdicts = pd.read_csv(folder / "verdicts.csv")
     assert list(verdicts["id"]) == ["made2000.zero", "made2000.bound", "made2000.folds"]
     assert set(verdicts["verdict"]) <= {*VERDICTS} - {"not run"}
-    assert "Not here yet: made2000/text." in printed
+    assert "Not computed yet: made2000/text." in printed
     assert re.search(r"made2000/table .*made with protocol.repeats=1", printed)
     assert re.search(r"\| paper .* not run \|\n.*\n\| made2000 .* 1 \|", printed)
     # the texts of a project state its own results, and no others

@@ -103,7 +103,7 @@ def claims_of(theorem: type[Theorem]) -> list[Claim]:
 
 
 def claim_lines(chosen: list[Claim]) -> list[str]:
-    """Return a table of claims with the results of the reference run, below the number of claims with each verdict."""
+    """Return the number of claims with each verdict, and a table of the claims with results of the reference run."""
     rows = []
     for claim in chosen:
         line = verdicts()[claim.id]
@@ -320,7 +320,7 @@ def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
     for line in texts(path).to_dict("records"):
         number = count_text(int(line["run"]), int(line["universes"]))
         rows.append([f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]])
-    header = ["claim", "universes", "by default", "share of each verdict", "smallest change that changes the verdict"]
+    header = ["claim", "universes", "by default", "share of each verdict", "smallest change with another verdict"]
     return table_lines(header, rows), [path]
 
 
@@ -377,7 +377,7 @@ FAMILIES = {
 """Words for the families of methods, which are compared with all features."""
 
 SHARES = {"better": "lower", "within": "within a point", "worse": "higher"}
-"""Probabilities of an answer, in words about the error."""
+"""Words for the error that stand for the probabilities of an answer in tables."""
 
 
 def answer_lines(task: str) -> tuple[list[str], list[Path]]:

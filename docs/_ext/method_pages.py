@@ -195,7 +195,7 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
                 "",
             ]
     if (board["method"] != name).all() and (compared["method"] != name).all():
-        lines += ["This method has not been measured yet. `provsel panel` computes the benchmark.", ""]
+        lines += ["This method is not measured yet. `provsel panel` computes the benchmark.", ""]
     settings = " \\\n    ".join(shlex.quote(setting) for setting in method.overrides(EXAMPLE_SIZE))
     lines += ["## Run it", "", "This command uses the benchmark's settings on the digits data of scikit-learn:", ""]
     lines += ["```console", f"$ provsel run dataset=digits \\\n    {settings}", "```", ""]

@@ -51,7 +51,7 @@ class ReportLink(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the directive, and let the report be written after the pages."""
+    """Register the directive, and write the report after the pages."""
     app.add_directive("report-link", ReportLink)
     app.connect(
         "build-finished",
