@@ -322,7 +322,7 @@ def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> 
         hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
         measures["support_recall"] = (hits / len(support)).mean()
         measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
-        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # no feature, no false one
+        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # an empty selection has no false discovery
     return measures
 
 

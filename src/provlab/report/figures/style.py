@@ -145,7 +145,7 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
     paths = []
     for kind in _formats.get():
         paths.append(stem.with_name(f"{stem.name}.{kind}"))
-        drawn = io.BytesIO()  # Matplotlib's PDF writer masks the error of a full disk by one of zlib
+        drawn = io.BytesIO()  # on a full disk Matplotlib's PDF writer would raise an error of zlib instead
         figure.savefig(drawn, format=kind, metadata=METADATA[kind], bbox_inches=box)
         with replacing(paths[-1]) as temporary:
             temporary.write_bytes(drawn.getvalue())

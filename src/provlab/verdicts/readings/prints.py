@@ -35,7 +35,7 @@ class Likeness(NamedTuple):
     shared : float
         Share of the printed items of a list that our list contains.
     difference : float
-        Difference in standard deviations, the printed one or otherwise ours.
+        Difference divided by the printed standard deviation, or by ours if none is printed.
     ours, theirs : float
     """
 
