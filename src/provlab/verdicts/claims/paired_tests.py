@@ -293,7 +293,7 @@ class ShareTest(AbstractPairedTest):
         self.cases = float(np.sum(values))
 
     def one_sided(self, shift: float, side: Side) -> float:
-        """Return the probability of a sum at most, or at least, as large as the observed one if the share is `shift`."""
+        """Return the probability of a sum at most, or at least, the observed one if the share is `shift`."""
         if side == "less":
             return float(betainc(self.n - self.cases, self.cases + 1, 1 - shift)) if self.cases < self.n else 1.0
         return float(betainc(self.cases, self.n - self.cases + 1, shift)) if self.cases > 0 else 1.0
