@@ -65,7 +65,8 @@ class Certificates(AbstractRule):
         data set or on all together, corrected by Holm's method). Otherwise the claim is vacuous, unless the bound holds
         in most of the trials to which it applies. It is replicated if on each data set the share of violations is
         significantly below the allowed one (exact binomial), or below 5 % if none is allowed. Otherwise it is not
-        contradicted. The effect is the share of trials that held, among those that held, were violated or were vacuous."""
+        contradicted. The effect is the share of trials that held, among those that held, were violated or were
+        vacuous."""
 
     def __post_init__(self) -> None:
         if self.quantity not in STATES:
