@@ -20,6 +20,7 @@ from provlab.project.terminal import PlainConsole, print_json, table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from provlab.bench.panel_computing import Plan
     from provlab.bench.rank import Standing
     from provlab.bench.rank_on_data import OnData
     from provlab.core.store import TrialStore
@@ -382,7 +383,7 @@ def call_panel(options: argparse.Namespace) -> int:
         [study] = some("study", [options.study], studies()).values()
         datasets = {name: datasets[name] for name in study.sets}
         folder = folder_of(options.study)
-        plan = partial(study_cells, study, panel_methods())
+        plan: Plan = partial(study_cells, study, panel_methods())
         write = write_study
     else:
         folder = stored_folder()
