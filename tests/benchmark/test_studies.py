@@ -16,6 +16,7 @@ from provlab.bench.studies import (
     differences_to_all,
     excess_errors,
     gains_by_tuning,
+    harms_by_noise,
     read_study,
     studies,
     study_answers,
@@ -134,6 +135,22 @@ def test_half_of_the_columns_are_selected_and_real_ones_are_recalled(computed):
     np.testing.assert_allclose(kept["support_recall"], 1 - kept["false_discovery"], rtol=1e-6)
 
 
+def test_the_harm_of_noise_is_the_difference_to_all_features_of_the_panel(computed):
+    folder, _ = computed
+    trials = read_study("half", folder)
+    panel = pd.DataFrame({
+        "dataset": "suppressed", "model": ["linear", "forest"], "method": "all features", "task": "classification",
+        "size": ALL_FEATURES, "balanced_accuracy": [0.25, 0.5],
+    })  # fmt: skip
+    values = harms_by_noise(trials, panel).query("variant == 'permuted' and measure == 'harm'")
+    harms = values.set_index("method")["value"]
+    for judge, accuracy in {"linear": 0.25, "forest": 0.5}.items():
+        of_judge = trials[(trials["size"] == ALL_FEATURES) & (trials["judge"] == judge)]
+        of_judge = of_judge[of_judge["variant"] == "permuted"]
+        shares = [np.mean(np.divide(e, r)) for e, r in of_judge[["class_errors", "class_rows"]].to_numpy()]
+        assert harms[f"all features, {judge}"] == pytest.approx(100 * (np.mean(shares) - 1 + accuracy))
+
+
 def test_claims_see_trials_of_studies_apart_from_those_of_the_panel(computed):
     folder, _ = computed
     panel = next(trials for tags, trials in tagged_trials(folder) if "rows_a_class" in tags)
@@ -196,7 +213,7 @@ def test_a_gain_by_tuning_is_the_difference_to_the_panel(computed):
 def test_answers_are_means_over_sets_of_each_study(computed):
     folder, _ = computed
     answers = study_answers(folder)
-    assert {*answers["study"]} == {"noise", "simulated", "few_rows"}, "no panel beside them, so none is tuned"
+    assert {*answers["study"]} == {"noise", "half", "simulated", "few_rows"}, "no panel beside them, so none is tuned"
     assert {*answers["sets"]} == {1}
     assert answers["standard_error"].isna().all()
     assert study_answers(folder / "nowhere").empty

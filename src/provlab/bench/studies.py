@@ -202,7 +202,21 @@ def support_measures(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     seeds = frame["variant"].str.isdigit()
     frame["variant"] = frame["variant"].mask(seeds, "")
     means = 100 * frame.groupby(["dataset", *KIND])[["support_recall", "support_f1", "false_discovery"]].mean()
-    return means.melt(ignore_index=False, var_name="measure").reset_index()
+    return means.melt(ignore_index=False, var_name="measure").dropna().reset_index()
+
+
+def harms_by_noise(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
+    """Return `support_measures`, and for each judge by how much noise raises the error with all features."""
+    keep_all = trials_of_methods(trials[trials["size"] == ALL_FEATURES])
+    frames = [support_measures(trials[trials["size"] == HALF_SIZE], panel)]
+    for judge, of_judge in keep_all.groupby("model"):
+        without = panel[(panel["model"] == judge) & (panel["size"] == ALL_FEATURES)].assign(variant="")
+        errors = errors_of(of_judge).merge(
+            errors_of(without)[["dataset", "error"]], on="dataset", suffixes=("", "_without")
+        )
+        value = errors["error"] - errors["error_without"]
+        frames.append(errors.assign(method=f"all features, {judge}", value=value, measure="harm"))
+    return pd.concat(frames, ignore_index=True)
 
 
 def differences_to_all(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
@@ -240,6 +254,7 @@ def errors_of(frame: pd.DataFrame) -> pd.DataFrame:
 MEASURED = {
     "permuted": excess_errors,
     "noise": support_measures,
+    "half": harms_by_noise,
     "simulated": support_measures,
     "few_rows": differences_to_all,
     "tuned": gains_by_tuning,
