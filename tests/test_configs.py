@@ -378,5 +378,5 @@ def test_a_member_is_based_on_others_of_its_group(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="expected files that do not include themselves, got mine"):
         compose_config(["selector=mine"])
     (folder / "mine.yaml").write_text("name: a\nname: b\n")
-    with pytest.raises(ValueError, match=r"mine\.yaml: expected a config, .*duplicate key name"):
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected a readable config, .*duplicate key name"):
         compose_config(["selector=mine"])

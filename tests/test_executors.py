@@ -144,7 +144,7 @@ def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(executor,
     assert report.n_run == 9
     assert report.failures == []
     assert "warning: 3 x UserWarning: AlphaInvestingSelector: none of ... features was accepted" in said
-    assert said.count("warned") == 1
+    assert said.count("warning: ") == 1
     assert "Warning" not in capfd.readouterr().err
 
 

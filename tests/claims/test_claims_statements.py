@@ -14,6 +14,7 @@ from provlab.bench.panel import CARDS, stored_folder
 from provlab.bench.statement_pages import OUTCOMES, summary, write_field
 from provlab.bench.statements import statement_frame, traced
 from provlab.bench.stored_panel import read_panel
+from provlab.bench.studies import tagged_trials
 from provlab.cli import main
 from provlab.project.papers import papers
 from provlab.report.templating import Site
@@ -221,7 +222,7 @@ def panel():
 
 @pytest.fixture(scope="module")
 def table(panel):
-    return panel_table(panel, pd.read_csv(stored_folder() / CARDS))
+    return panel_table(panel, pd.read_csv(stored_folder() / CARDS), tagged_trials())
 
 
 @pytest.fixture(scope="module")
@@ -383,7 +384,10 @@ def test_the_exported_panel_gives_the_same_verdicts(tmp_path, table, literature)
     content = read_content(CLAIMS)
     exported = TableEvidence(path, content.results, content=content)
     assert exported.layout("panel") == evidence.layout("panel")
-    names = {"haury2011.ttest-unbeaten", "hopf2021.forest", "gujs2024.uncorrelated", "brown2012.balance"}
+    names = {
+        "haury2011.ttest-unbeaten", "moran2024.cfs", "gujs2024.uncorrelated", "brown2012.balance",
+        "cherepanova2023.random-easy", "varma2006.nested",
+    }  # fmt: skip
     chosen = tuple(claim for claim in file.claims if claim.id.removeprefix("literature.") in names)
     part = file.__class__(file.paper, chosen, evidence=file.evidence)
     frames = [verdict_frame(judge_files([part], source)[0]) for source in (evidence, exported)]

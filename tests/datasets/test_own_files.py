@@ -130,7 +130,7 @@ READ = [
     ("label_NA.csv", {}, {"classes": ["FR", "NA"], "said": "classes are called 'NA'; if that means"}),
     ("groups.csv", {"groups": "patient"}, {}),
     ("nullable.parquet", {}, {}),
-    ("indexed.parquet", {}, {"said": "the index of the frame, sample, is left out"}),
+    ("indexed.parquet", {}, {"said": "the index of the DataFrame, sample, is left out"}),
     ("one.svm", {}, {"names": list("12345"), "classes": ["0", "1"], "zeros": 1}),
     ("qid.svm", {"groups": "qid"}, {"names": list("12345"), "classes": ["0", "1"], "zeros": 1}),
 ]
@@ -178,11 +178,11 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", labelled(f"{k % 3}.5" for k in range(25)), {}, r"3 different real numbers in 25 rows"),
     ("a.csv", labelled(f"n{k}" for k in range(25)), {}, r"classes in .* got 25 different strings"),
     ("a.csv", PQ, {"task": "regression"}, r"expected numbers in .* got 2 different strings"),
-    ("a.csv", "a,w,y\n1,-1,p\n3,2,q\n", {"sample_weight": "w"}, r"weights, .* from 0 on, got -1 in line 2"),
+    ("a.csv", "a,w,y\n1,-1,p\n3,2,q\n", {"sample_weight": "w"}, r"weights .* of at least 0, got -1 in line 2"),
     ("a.csv", "a,w,y\n1,0.5,p\n3,2,q\n", {"fold": "w"}, r"fold numbers from 0.*got 0\.5 in line 2"),
     ("a.csv", PQ, {"zero_based": True}, r"expected settings of \.csv .*got True"),
-    ("a.csv", PQ, {"encoding": "klingon"}, r"dataset\.encoding: expected one .*got 'klingon'"),
-    ("a.csv", "a,y,\n" + "1,p,\n3,q,\n" * 150 + "1,p,7\n", {}, r"no values after the last .*got 7.* in line 302; give"),
+    ("a.csv", PQ, {"encoding": "klingon"}, r"dataset\.encoding: expected an encoding .*got 'klingon'"),
+    ("a.csv", "a,y,\n" + "1,p,\n3,q,\n" * 150 + "1,p,7\n", {}, r"no values after the last .*got 7.* in line 302; name"),
     ("a.csv", "a,y\n1,p\n3,q\n" + "2,\n" * 250 + "inf,p\n", {"target": 0}, r"finite numbers in the target .*got inf"),
     ("a.csv", "a,y\n1,p\n1,q\n", {"target": 0, "task": "regression"}, r"different numbers in .*, got only 1;"),
     ("a.csv", "a,w,y\n1,0,p\n3,0,q\n", {"sample_weight": "w"}, r"expected at least one weight above 0"),
@@ -196,7 +196,7 @@ KINDS = [  # name, content, options, what is read or refused
                                                      r"dataset\.groups=qid, got"),
     ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, because an svmlight file .*, got 'f'"),
     ("a.arff.gz", gzip.compress(b"@attribute a real\n@attribute y {p,q}\n@data\n1,p\n3,q\n"), {}, ["a"]),
-    *(("a.csv", 'a,y\n"$1,137.40",p\n"$2,500.00",q\n', options, r"write it without '\$', as '1,137\.40': no " + end)
+    *(("a.csv", 'a,y\n"$1,137.40",p\n"$2,500.00",q\n', options, r"write it without '\$', as '1,137\.40', .* no " + end)
       for options, end in (({}, r".*thousands=\",\"'\."), ({"thousands": ","}, r"setting covers this sign\.$"))),
     ("a.csv", "a,y\n12.5%,p\n13%,q\n", {}, r"write it without '%', as '12\.5', because no setting covers this sign\.$"),
     ("a.csv", "a,y\n?,p\n13,q\n14,p\n", {"na_values": ["none"]}, r"'dataset\.na_values=\[none,\?\]'"),
@@ -246,7 +246,7 @@ KINDS = [  # name, content, options, what is read or refused
         ("missing.csv", {"unit_rows": True}, r"got 2 in .*fill them in each fold by preparation=impute"),
     )),
     ("a.csv", TABLE.to_csv(index=False, header=False), {"target": -1},
-     r"expected names .* in the first line, got 0\.126, .*dataset\.header=none"),
+     r"expected column names in the first line, got 0\.126, .*dataset\.header=none"),
 ]  # fmt: skip
 
 
@@ -443,7 +443,7 @@ def test_a_wide_table_of_text_has_a_separator(project, sep):
     lines = [sep.join(["sample", *names, "diagnosis"])]
     lines += [sep.join([f"S{row}", *["0.25"] * (d - 1), f"{row}.5", "ab"[row % 2]]) for row in range(6)]
     (project / "wide.csv").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.warns(UserWarning, match="in sample, is left out"):
+    with pytest.warns(UserWarning, match="are left out: sample"):
         dataset = load_dataset("file", path="wide.csv", target="diagnosis")
     assert dataset.X.shape == (6, d)
     assert dataset.feature_names[-1] == names[-1]
@@ -506,7 +506,7 @@ def test_many_rows_get_a_model_that_finishes_unless_one_is_stated(settings, chos
     assert (report.n_run, report.failures) == (many.n_trials, [])
 
 
-@pytest.mark.filterwarnings("ignore:.*(constant columns|whole numbers that differ):UserWarning")
+@pytest.mark.filterwarnings("ignore:.*(constant columns|different whole numbers):UserWarning")
 def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypatch):
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
     d = 3_000
@@ -770,7 +770,7 @@ NOTES = [
     (
         ["t1", "t2", "z", "u"],
         {"target": "t1"},
-        r"names like that of the target t1: t2; one target at a time: .*=\[t2\]",
+        r"names like that of the target t1: t2; if they are further targets, .*=\[t2\]",
     ),
 ]
 
