@@ -65,7 +65,7 @@ def test_plans_and_verdicts_need_no_data(nothing_here, monkeypatch, capsys):
     assert main(["explain", "figure1", "--row", "BSS", "--column", "r=300", "--dataset", SETS[0]]) == 0
     assert SETS[0] in capsys.readouterr().out
     assert main(["verify", "--paper", "paul2016"]) == 0
-    assert re.search(r"\b(\d+) claims: \1 not run; beside: \d+ alternative, \d+ certain, ", capsys.readouterr().out)
+    assert re.search(r"\b(\d+) claims: \1 not run; others: \d+ alternative, \d+ certain, ", capsys.readouterr().out)
     written = {path.relative_to(nothing_here / "data").as_posix() for path in (nothing_here / "data").rglob("*.*")}
     assert {path for path in written if not path.startswith("cache/plans/")} == set()
 

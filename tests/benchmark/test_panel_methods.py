@@ -264,7 +264,7 @@ def test_the_selection_is_that_of_another_implementation_or_of_the_definition(na
     assert selected == expected
 
 
-PACKAGED = [name for name in selectors.__all__ if name != "BaggedSelector"]
+PACKAGED = [name for name in selectors.__all__ if name not in ("BaggedSelector", "TunedSelector")]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -350,14 +350,14 @@ def test_bags_draw_the_seeds_of_a_selector_that_draws():
 )
 def test_bags_of_what_ranks_nothing_are_refused(selector):
     with pytest.raises(
-        ValueError, match=r"BaggedSelector: expected a selector of provsel with .*, got .*; pass for example F"
+        ValueError, match=r"BaggedSelector: expected a selector of provsel with .*, got .*; pass, for example, F"
     ):
         selectors.BaggedSelector(2, selector=selector).fit(*table(2))
 
 
 def test_bags_of_a_selector_without_ranks_and_no_bags_are_refused():
     with pytest.raises(
-        ValueError, match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; pass for example FTest"
+        ValueError, match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; pass, for example, FTest"
     ):
         selectors.BaggedSelector(2, selector=LeverageScoreSelector(1)).fit(*table(2))
     with pytest.raises(ValueError, match="BaggedSelector: n_bags must be an integer of at least 1, got 0"):

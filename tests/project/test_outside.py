@@ -171,7 +171,7 @@ def test_programs_that_a_repository_names_do_not_run(outside, tmp_path):
     os.utime(tmp_path / "data" / "d.csv", (0, 0))
     commit = git("rev-parse", "HEAD")[:12]
     assert revision() == (commit, "ok")
-    (tmp_path / "data" / "d.csv").write_text("a,b\n1,3\n")
+    (tmp_path / "data" / "d.csv").write_text("a,b\n1,30\n")
     os.utime(tmp_path / "data" / "d.csv", (0, 0))
     assert revision() == (commit, "warning")  # files differ
     assert not (tmp_path / "ran").exists()

@@ -61,7 +61,7 @@ AUDITS = "audits.csv"
 UNDECIDED = (INCONCLUSIVE, NOT_CONTRADICTED)
 """Verdicts that more observations could decide."""
 
-MAX_BYTES = 16_000_000
+MAX_BYTES = 30_000_000
 """Size limit of the reference, because a repository is cloned with its whole history."""
 
 SUFFIXES = {".csv", ".md", ".svg"}
