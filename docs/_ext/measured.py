@@ -429,7 +429,7 @@ def _random_lines(answers: pd.DataFrame) -> list[str]:
 
 
 def _percents(answers: pd.DataFrame) -> list[str]:
-    return [f"{100 * medians(answers)[name]:.0f}" for name in SHARES]
+    return [f"{100 * share:.0f}" for share in medians(answers)[[*SHARES]]]
 
 
 PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {

@@ -11,6 +11,7 @@ from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_datasets
 from provlab.bench.panel_computing import compute
 from provlab.bench.selectors import TunedSelector
+from provlab.bench.stored_panel import read_panel
 from provlab.bench.studies import (
     Study,
     differences_to_all,
@@ -140,7 +141,7 @@ def test_the_harm_of_noise_is_the_difference_to_all_features_of_the_panel(comput
     trials = read_study("half", folder)
     panel = pd.DataFrame({
         "dataset": "suppressed", "model": ["linear", "forest"], "method": "all features", "task": "classification",
-        "size": ALL_FEATURES, "balanced_accuracy": [0.25, 0.5],
+        "size": ALL_FEATURES, "balanced_accuracy": [0.25, 0.5], "failure": "",
     })  # fmt: skip
     values = harms_by_noise(trials, panel).query("variant == 'permuted' and measure == 'harm'")
     harms = values.set_index("method")["value"]
@@ -212,11 +213,11 @@ def test_a_gain_by_tuning_is_the_difference_to_the_panel(computed):
 
 def test_answers_are_means_over_sets_of_each_study(computed):
     folder, _ = computed
-    answers = study_answers(folder)
+    answers = study_answers(read_panel(folder), folder)
     assert {*answers["study"]} == {"noise", "half", "simulated", "few_rows"}, "no panel beside them, so none is tuned"
     assert {*answers["sets"]} == {1}
     assert answers["standard_error"].isna().all()
-    assert study_answers(folder / "nowhere").empty
+    assert study_answers(read_panel(folder), folder / "nowhere").empty
 
 
 def test_a_variant_has_the_folds_of_its_study_or_those_of_its_set():

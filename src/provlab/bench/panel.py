@@ -34,7 +34,6 @@ FOLDER = "benchmark"
 CARDS = "_cards.csv"
 """File of the cards in the same folder, see `provlab.bench.cards`."""
 
-
 TUNED = "provlab.bench.selectors.TunedSelector"
 """Class of selectors whose parameters are tuned."""
 
@@ -255,19 +254,19 @@ def panel_cells(
 
 
 def _judged(method: PanelMethod, n_columns: int, sizes: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
-    """Yield each pair of a judge and a size of a method; sizes that are chosen come last."""
+    """Yield each pair of a judge and a size of a method."""
     own = ALL_FEATURES if method.selector_name == "full" else OWN_SIZE
+    has_candidates = min(judging().chosen.sizes) < n_columns
     for judge, of_judge in sizes.items():
         for size in of_judge:
             if method.sizes == "own":
-                if size == own:
-                    yield judge, size
-            elif 0 < size < n_columns:
+                is_judged = size == own
+            elif size == CHOSEN_SIZE:
+                is_judged = method.chosen and has_candidates
+            else:
+                is_judged = 0 < size < n_columns
+            if is_judged:
                 yield judge, size
-    for judge, of_judge in sizes.items():
-        has_candidates = min(judging().chosen.sizes) < n_columns
-        if CHOSEN_SIZE in of_judge and method.sizes != "own" and method.chosen and has_candidates:
-            yield judge, CHOSEN_SIZE
 
 
 @cache

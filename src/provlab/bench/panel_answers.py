@@ -48,8 +48,8 @@ SHAPED = "linear"
 SHAPES = ("few rows", "many rows", "few columns", "many columns")
 """Kinds of data sets, at the quartiles of rows or of columns with the other number at its average."""
 
-NAMES = ["task", "judge", "size", "method", "alike", "place"]
-"""Columns that identify an answer. alike: the first of the methods that select nearly the same features."""
+NAMES = ["task", "judge", "size", "method", "place"]
+"""Columns that identify an answer."""
 
 NO_VERDICT = ("ceiling", "chance")
 """States of data sets whose errors do not distinguish methods, see `provlab.bench.cards.state_of`."""
@@ -111,7 +111,7 @@ def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
 def _named(answer: pd.DataFrame, task: str, judge: str, size: int, method: str) -> pd.DataFrame:
     """Return an answer preceded by the columns that identify it."""
     answer = answer.rename_axis("place").reset_index()
-    names = {"task": task, "judge": judge, "size": size, "method": method, "alike": method}
+    names = {"task": task, "judge": judge, "size": size, "method": method}
     return pd.DataFrame([names] * len(answer)).join(answer)
 
 
@@ -161,11 +161,11 @@ def write_results(folder: Path) -> Iterator[Path]:
     cards = pd.read_csv(folder / CARDS, keep_default_na=False)
     alike = {task: families(read_overlaps(folder, task)) for task in TASKS}
     for name, frame in {ANSWERS: answer_frame(panel, cards), BESIDE_RANDOM: beside_random(panel, cards)}.items():
-        for task, of_task in frame.groupby("task"):
-            frame.loc[of_task.index, "alike"] = of_task["method"].map(alike[task]).fillna(of_task["method"])
-        write_frame(frame[[*NAMES, *frame.columns.drop(NAMES)]].round(4), folder / name)
+        groups = [alike[task].get(method, method) for task, method in zip(frame["task"], frame["method"], strict=True)]
+        frame.insert(frame.columns.get_loc("place"), "alike", groups)
+        write_frame(frame.round(4), folder / name)
         yield folder / name
-    write_frame(study_answers(folder).round(3), folder / STUDIES)
+    write_frame(study_answers(panel, folder).round(3), folder / STUDIES)
     yield folder / STUDIES
 
 
@@ -174,8 +174,8 @@ def medians(answers: pd.DataFrame) -> pd.Series:
 
     The probabilities of such methods are averaged first.
     """
-    medians: pd.Series = answers.groupby("alike")[["better", "within", "worse"]].mean().median()
-    return medians
+    means_of_groups = answers.groupby("alike")[["better", "within", "worse"]].mean()
+    return means_of_groups.median()
 
 
 def n_different(answers: pd.DataFrame) -> str:
@@ -195,12 +195,13 @@ def stored_answers(folder: Path, task: Task) -> list[str]:
     if chosen.empty:
         return []
     best = chosen.nlargest(N_NAMED, "better")
+    shares = 100 * medians(chosen)
     named = [f"{line.method} ({100 * line.better:.0f} %)" for line in best.itertuples()]
     sentences = [
         f"With a linear model and a number of features that cross-validation chooses, selection lowers the "
         f"{ERROR_OF[task]} of a new data set by more than a point with probability "
-        f"{100 * medians(chosen)['better']:.0f} %, and raises it by more than a point with probability "
-        f"{100 * medians(chosen)['worse']:.0f} % (medians of {n_different(chosen)}).",
+        f"{shares['better']:.0f} %, and raises it by more than a point with probability "
+        f"{shares['worse']:.0f} % (medians of {n_different(chosen)}).",
         f"The methods most likely to lower it are {', '.join(named)}.",
     ]
     for judge, model in (("linear", "a linear model"), ("boosting", "boosted trees")):

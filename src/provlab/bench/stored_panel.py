@@ -88,14 +88,20 @@ def read_trials(folder: Path | None = None) -> pd.DataFrame:
     """
     tables = [SCHEMA.empty_table().to_pandas().assign(dataset="")]
     for path in sorted((folder or stored_folder()).glob("*.parquet")):
-        try:
-            name = pq.read_schema(path).metadata[b"dataset"].decode()
-            trials = pq.read_table(path, columns=SCHEMA.names).cast(SCHEMA).to_pandas()
-        except (pa.ArrowException, ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}: expected a file written by provsel panel: {error}.") from error
+        name, trials = read_file(path)
         if name in panel_datasets():
             tables.append(trials.assign(dataset=name))
     return pd.concat(tables[1:] or tables, ignore_index=True)
+
+
+def read_file(path: Path, schema: pa.Schema = SCHEMA) -> tuple[str, pd.DataFrame]:
+    """Return the data set of a file of trials, and the columns of a schema; errors as in `read_trials`."""
+    try:
+        name = pq.read_schema(path).metadata[b"dataset"].decode()
+        trials = pq.read_table(path, columns=schema.names).cast(schema).to_pandas()
+    except (pa.ArrowException, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path}: expected a file written by provsel panel: {error}.") from error
+    return name, trials
 
 
 def is_complete(name: str, cells: Sequence[PanelCell], folder: Path) -> bool:
@@ -189,9 +195,9 @@ def rounded_number(value: float, digits: int) -> float:
 def write_dataset(name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path) -> None:
     """Write the trials of a data set, and the overlaps of its selections."""
     (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
-    _write_trials(name, trials_of(cells, store), folder)
+    write_trials(name, trials_of(cells, store), folder)
     alike = selection_overlaps(cells, store)
-    write_table(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
+    _write(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
 
 
 def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
@@ -214,17 +220,17 @@ def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
 def add_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
     """Add the trials of a method to the file of a data set."""
     stored = pq.read_table(file_of(name, folder), columns=SCHEMA.names).to_pandas()
-    _write_trials(name, pd.concat([stored, trials[SCHEMA.names]], ignore_index=True), folder)
+    write_trials(name, pd.concat([stored, trials[SCHEMA.names]], ignore_index=True), folder)
 
 
-def _write_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
-    in_order = trials.sort_values(["method", "size", "repeat", "fold", "judge"])
-    table = pa.Table.from_pandas(in_order, SCHEMA, preserve_index=False)
-    write_table(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
+def write_trials(name: str, trials: pd.DataFrame, folder: Path, schema: pa.Schema = SCHEMA) -> None:
+    """Write the columns of a schema as the file of a data set."""
+    keys = [key for key in ("variant", "method", "size", "repeat", "fold", "judge") if key in schema.names]
+    table = pa.Table.from_pandas(trials.sort_values(keys), schema, preserve_index=False)
+    _write(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
 
 
-def write_table(table: pa.Table, path: Path) -> None:
-    """Write a table as a Parquet file, which is whole or not there."""
+def _write(table: pa.Table, path: Path) -> None:
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", compression_level=19, write_statistics=False)
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from provlab.bench.methods import PanelMethod
 from provlab.bench.panel import (
@@ -27,11 +26,14 @@ from provlab.bench.panel import (
     shape_of,
     stored_folder,
 )
-from provlab.bench.stored_panel import SCHEMA, file_of, panel_of, read_panel, trials_from, write_table
+from provlab.bench.stored_panel import SCHEMA, panel_of, read_file, trials_from, write_trials
 from provlab.core.plan import load_from
 from provlab.core.store import TrialStore
 from provlab.project.documents import read_record
 from provlab.verdicts.panel_frame import ALL_FEATURES, HALF_SIZE
+
+STUDY_SCHEMA = SCHEMA.append(pa.field("variant", pa.string()))
+"""Columns of the files: those of the panel, and the value of the study."""
 
 KIND = ["variant", "task", "method", "size"]
 """Columns that say what a mean of a study is of."""
@@ -88,24 +90,22 @@ def variants(study: Study, name: str) -> dict[str, PanelDataset]:
     has_folds = any(text.startswith("protocol=") for text in study.choose)
     kept = [text for text in dataset.choose if not (has_folds and text.startswith("protocol"))]
     is_sized = any("ROWS" in text for text in study.choose)
-    variants = {}
+    n_classes = shape_of(dataset)[2]
+    support = _n_relevant(study, dataset)
+    by_value = {}
     for value in study.values:
-        n_rows = int(value) * _classes(name) if is_sized else None
+        n_rows = int(value) * n_classes if is_sized else None
         changes = [text.replace("VALUE", value).replace("ROWS", str(n_rows)) for text in study.choose]
-        support = dataset.support if not study.choose else _n_relevant(study, name)
-        variants[value] = replace(dataset, choose=(*kept, *changes), support=support, train_rows=n_rows)
-    return variants
+        by_value[value] = replace(dataset, choose=(*kept, *changes), support=support, train_rows=n_rows)
+    return by_value
 
 
-def _classes(name: str) -> int:
-    return shape_of(panel_datasets()[name])[2]
-
-
-def _n_relevant(study: Study, name: str) -> int:
+def _n_relevant(study: Study, dataset: PanelDataset) -> int:
     """Return the number of relevant columns of a data set in a study, 0 if unknown."""
+    if not study.choose:
+        return dataset.support
     if study.relevant == "all":
-        dataset = load_from(base_cell(panel_datasets()[name]).dataset)
-        return int(dataset.X.shape[1])
+        return int(load_from(base_cell(dataset).dataset).X.shape[1])
     return int(study.relevant or 0)
 
 
@@ -129,20 +129,17 @@ def study_cells(study: Study, methods: Mapping[str, PanelMethod], name: str) -> 
 
 def write_study(name: str, cells: Sequence[PanelCell], store: TrialStore, folder: Path) -> None:
     """Write the trials of all variants of a data set."""
-    trials = trials_from(store, cells).rename(columns={"dataset": "variant"})
-    in_order = trials.sort_values(["variant", "method", "size", "repeat", "fold"])
-    schema = SCHEMA.append(pa.field("variant", pa.string()))
-    table = pa.Table.from_pandas(in_order[schema.names], schema, preserve_index=False)
     folder.mkdir(parents=True, exist_ok=True)
-    write_table(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
+    trials = trials_from(store, cells).rename(columns={"dataset": "variant"})
+    write_trials(name, trials, folder, STUDY_SCHEMA)
 
 
 def read_study(study: str, folder: Path | None = None) -> pd.DataFrame:
-    """Return the trials of a study, with the data set and the variant of each."""
+    """Return the trials of a study, with the data set and the variant of each; errors as in `read_trials`."""
     parts = []
     for path in sorted(folder_of(study, folder).glob("*.parquet")):
-        table = pq.read_table(path)
-        parts.append(table.to_pandas().assign(dataset=table.schema.metadata[b"dataset"].decode()))
+        name, trials = read_file(path, STUDY_SCHEMA)
+        parts.append(trials.assign(dataset=name))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
@@ -152,16 +149,22 @@ def tagged_trials(folder: Path | None = None) -> Iterator[tuple[dict[str, str], 
         trials = read_study(name, folder)
         if trials.empty:
             continue
+        if not any("VALUE" in tag for tag in study.tags.values()):
+            trials["variant"] = ""  # the variants differ in their draws only
         panel = panel_of(trials, panel_datasets())
-        variant_of = (
-            trials["variant"] if any("VALUE" in tag for tag in study.tags.values()) else pd.Series("", trials.index)
-        )
-        for variant, of_variant in panel.groupby(variant_of):
+        for variant, of_variant in panel.groupby(trials["variant"]):
             yield {column: tag.replace("VALUE", str(variant)) for column, tag in study.tags.items()}, of_variant
 
 
-def study_answers(folder: Path | None = None) -> pd.DataFrame:
+def study_answers(panel: pd.DataFrame, folder: Path | None = None) -> pd.DataFrame:
     """Return what the stored studies say.
+
+    Parameters
+    ----------
+    panel : DataFrame
+        The panel with which studies are compared, see `provlab.verdicts.panel_frame`.
+    folder : Path, optional
+        Folder of the studies, by default the one that comes with provsel.
 
     Returns
     -------
@@ -171,7 +174,6 @@ def study_answers(folder: Path | None = None) -> pd.DataFrame:
     """
     columns = ["study", *KIND, "measure", "mean", "standard_error", "sets"]
     frames = [pd.DataFrame(columns=columns)]
-    panel = read_panel(folder)
     for study, measured in MEASURED.items():
         trials = read_study(study, folder)
         if trials.empty:
@@ -207,35 +209,34 @@ def support_measures(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
 
 def harms_by_noise(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     """Return `support_measures`, and for each judge by how much noise raises the error with all features."""
-    keep_all = trials_of_methods(trials[trials["size"] == ALL_FEATURES])
-    frames = [support_measures(trials[trials["size"] == HALF_SIZE], panel)]
-    for judge, of_judge in keep_all.groupby("model"):
-        without = panel[(panel["model"] == judge) & (panel["size"] == ALL_FEATURES)].assign(variant="")
-        errors = errors_of(of_judge).merge(
-            errors_of(without)[["dataset", "error"]], on="dataset", suffixes=("", "_without")
-        )
-        value = errors["error"] - errors["error_without"]
-        frames.append(errors.assign(method=f"all features, {judge}", value=value, measure="harm"))
-    return pd.concat(frames, ignore_index=True)
+    support = support_measures(trials[trials["size"] == HALF_SIZE], panel)
+    errors = with_errors_of_panel(trials[trials["size"] == ALL_FEATURES], panel)
+    errors["value"] = errors["error"] - errors["error_of_panel"]
+    errors["method"] = "all features, " + errors["model"]
+    return pd.concat([support, errors.assign(measure="harm")], ignore_index=True)
 
 
 def differences_to_all(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     """Return errors minus those with all features, in points, and the errors themselves."""
     errors = errors_of(trials_of_methods(trials))
-    baseline = errors[errors["size"] == ALL_FEATURES].set_index(["dataset", "variant"])["error"]
-    errors = errors.join(baseline.rename("all"), on=["dataset", "variant"])
+    place = ["dataset", "variant", "model"]
+    baseline = errors[errors["size"] == ALL_FEATURES].set_index(place)["error"]
+    errors = errors.join(baseline.rename("all"), on=place)
     errors["difference"] = errors["error"] - errors["all"]
     return errors.melt(["dataset", *KIND], ["error", "difference"], "measure").dropna(subset="value")
 
 
 def gains_by_tuning(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     """Return the error with the parameters of the panel minus that with tuned ones, in points."""
-    tuned = errors_of(trials_of_methods(trials))
-    judge = trials["judge"].iloc[0]
-    at_default = errors_of(panel[(panel["model"] == judge) & (panel["failure"] == "")].assign(variant=""))
-    on = ["dataset", "method", "size", "task"]
-    both = tuned.merge(at_default[[*on, "error"]], on=on, suffixes=("", "_default"))
-    return both.assign(value=both["error_default"] - both["error"], measure="gain")
+    errors = with_errors_of_panel(trials, panel)
+    return errors.assign(value=errors["error_of_panel"] - errors["error"], measure="gain")
+
+
+def with_errors_of_panel(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
+    """Return `errors_of` a study, and the errors of the same methods on the same data sets in the panel."""
+    place = ["dataset", "task", "method", "size", "model"]
+    of_panel = errors_of(panel[panel["failure"] == ""].assign(variant=""))[[*place, "error"]]
+    return errors_of(trials_of_methods(trials)).merge(of_panel, on=place, suffixes=("", "_of_panel"))
 
 
 def trials_of_methods(trials: pd.DataFrame) -> pd.DataFrame:
@@ -246,8 +247,8 @@ def trials_of_methods(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def errors_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean error of each method on each data set, in points; of numbers the unexplained variance."""
-    means = frame.groupby(["dataset", *KIND])["balanced_accuracy"].mean()
+    """Return the mean error of each method and judge on each data set in points: for numbers unexplained variance."""
+    means = frame.groupby(["dataset", "model", *KIND])["balanced_accuracy"].mean()
     return (100 * (1 - means)).rename("error").reset_index()
 
 
