@@ -7,6 +7,7 @@ import json
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -301,6 +302,16 @@ def compute(*overrides, status=0):
 def verdicts(*argv):
     assert main(["verify", *argv]) == 0
     return pd.read_csv("results/verdicts.csv").set_index("id")
+
+
+def test_verify_keeps_verdicts_whose_trials_are_not_there(paper, capsys):
+    compute()
+    verdicts(*SMALL)
+    judged = Path("results/verdicts.csv").read_bytes()
+    shutil.rmtree("results/store")  # as in an exported reference
+    assert (verdicts(*SMALL)["verdict"] != "not run").any()
+    assert Path("results/verdicts.csv").read_bytes() == judged
+    assert "No trials are stored in results, so results/verdicts.csv is left as it is." in capsys.readouterr().out
 
 
 def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):

@@ -131,9 +131,10 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
     from provlab.core.snapshot import StoreSnapshot
     from provlab.core.store import TrialStore
+    from provlab.verdicts.claims.rules import NOT_RUN
     from provlab.verdicts.claims.schema import claim_files, columns_read
     from provlab.verdicts.claims.stored import Evidence, composed
-    from provlab.verdicts.claims.verdicts import judge_files, write_verdicts
+    from provlab.verdicts.claims.verdicts import judge_files, stored_verdicts, write_verdicts
 
     if options.column or options.output:
         raise ValueError("verify: --column and --output need --claims FILE; add it.")
@@ -147,7 +148,12 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     evidence = Evidence(snapshot.result(), options.overrides, artefacts)
     verdicts, rankings = judge_files(files, evidence)
     evidence.raise_if_nothing_fits()
-    write_verdicts(results, verdicts, rankings)
+    judged_before = stored_verdicts(results)
+    if not _with_trials(verdicts) and any(verdict != NOT_RUN for verdict in judged_before):
+        # an exported reference has verdicts, and no trials
+        PlainConsole().print(f"No trials are stored in {results}, so {results / 'verdicts.csv'} is left as it is.")
+    else:
+        write_verdicts(results, verdicts, rankings)
     if options.figures:
         from provlab.report.figures.ranks import draw_rankings  # Matplotlib: only figures need it
 

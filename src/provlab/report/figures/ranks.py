@@ -17,6 +17,9 @@ from provlab.report.figures.style import ONE_COLUMN, TWO_COLUMNS, save_figure, s
 MARGIN = 0.15
 """Distance, in ranks, between the outermost method and the names beside the axis."""
 
+GAP = 4
+"""Distance between a line and its label, in points. Spaces in a label would not do: SVG drops them at its ends."""
+
 
 def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, difference: float) -> list[Path]:
     """Draw average ranks, and a bar over each group of methods without significant differences.
@@ -52,20 +55,26 @@ def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, differ
         axes.xaxis.set_ticks_position("top")
         below = _draw_bars(axes, ranks, groups(ranks, difference))
         # names are stacked, the outermost method first, each with a line to its rank on the axis
-        for side, x, text, align in (
-            (ranks.iloc[:half], ranks.iloc[0] - MARGIN, "{name} ({rank:.2f}) ", "right"),
-            (ranks.iloc[half:][::-1], ranks.iloc[-1] + MARGIN, " ({rank:.2f}) {name}", "left"),
+        for side, x, text, align, gap in (
+            (ranks.iloc[:half], ranks.iloc[0] - MARGIN, "{name} ({rank:.2f})", "right", -GAP),
+            (ranks.iloc[half:][::-1], ranks.iloc[-1] + MARGIN, "({rank:.2f}) {name}", "left", GAP),
         ):
             for line, (name, rank) in enumerate(side.items(), start=1):
                 look = methods[str(name)]
                 colour = look.colour
+                label = text.format(name=name, rank=rank)
                 axes.plot([x, rank, rank], [below - line, below - line, 0], color=colour)
                 axes.scatter(rank, 0, s=12, color=colour, marker=look.marker, linewidths=0.8, zorder=3)
-                axes.text(x, below - line, text.format(name=name, rank=rank), color=colour, ha=align, va="center")
+                axes.annotate(
+                    label, (x, below - line), (gap, 0), textcoords="offset points", color=colour, ha=align, va="center"
+                )
         start = float(ranks.iloc[0])
         height = 1.4
         axes.errorbar(start + difference / 2, height, xerr=difference / 2, color="0.25", capsize=2, linewidth=1.0)
-        axes.text(start + difference, height, f"  critical difference {difference:.2f}", va="center", fontsize=7)
+        label = f"critical difference {difference:.2f}"
+        axes.annotate(
+            label, (start + difference, height), (GAP, 0), textcoords="offset points", va="center", fontsize=7
+        )
         return save_figure(figure, stem, title)
 
 

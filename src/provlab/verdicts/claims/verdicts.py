@@ -228,6 +228,12 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
+def stored_verdicts(folder: Path) -> list[str]:
+    """Return the verdicts in verdicts.csv, one per claim, or an empty list without that file."""
+    file = folder / "verdicts.csv"
+    return list(pd.read_csv(file)["verdict"]) if file.exists() else []
+
+
 def write_verdicts(folder: Path, verdicts: Iterable[Verdict], rankings: pd.DataFrame) -> None:
     """Write verdicts.csv and rankings.csv."""
     write_frame(verdict_frame(verdicts), folder / "verdicts.csv")
