@@ -108,6 +108,12 @@ def test_the_reference_lists_what_the_script_of_a_new_project_imports():
     assert len(imported) >= 4
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_fences_of_a_page_begin_their_lines(page):
+    # elsewhere in a line they are text, and the block around it does not end
+    assert re.findall(r"^.*[^:\s] *:{3,}.*$|^.*[^`\s] *`{3}.*$", page.read_text(encoding="utf-8"), re.M) == []
+
+
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_python_of_a_page_runs_in_an_empty_folder(code, tmp_path):
     done = run_forked_text(code, tmp_path)
