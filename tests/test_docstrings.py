@@ -58,6 +58,15 @@ def test_every_public_name_has_an_example(value):
     assert "Examples\n--------\n>>> " in text, f"{value.__name__}: an Examples section that runs as a doctest"
 
 
+@pytest.mark.parametrize("value", public_names())
+def test_every_public_parameter_has_a_description(value):
+    text = inspect.getdoc(value) or ""
+    _, _, section = text.partition("Parameters\n----------\n")
+    section, _, _ = section.partition("\n\n")
+    without = re.findall(r"^(\S.*)$(?!\n    )", section, re.M)
+    assert without == [], f"{value.__name__}: a line below each parameter"
+
+
 def options():
     for name in ("provsel.selectors", "provsel.models"):
         module = importlib.import_module(name)

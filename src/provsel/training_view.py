@@ -56,6 +56,7 @@ class TrainingView:
     X : ndarray or CSR of shape (n_samples, n_features)
         Validated: finite, float32 or float64.
     y : ndarray of shape (n_samples,), optional
+        Labels, or a numeric target.
     metadata : mapping, optional
         Other data on the rows, such as `sample_weight`, for estimators that request it.
 

@@ -208,6 +208,7 @@ def compare(
     n_splits, repeats, draws : int
         Number of folds, of repeats of "kfold" with new folds, and of draws of a random method per fold.
     seed : int, default=0
+        Seed of the folds and of random methods.
     feature_names : sequence of str, optional
         Names of the features. The default is the columns of a DataFrame, or numbers from 1.
     name : str, default="data"

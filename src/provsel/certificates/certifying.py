@@ -41,6 +41,7 @@ def certify(
     selector : selector
         Fitted on X (and y); for `OnSupportVectors` the certificate covers its support vectors.
     X : ndarray or sparse of shape (n_samples, n_features)
+        Rows on which the bounds are measured: those of the fit.
     y : ndarray of shape (n_samples,), optional
         Labels of two classes, or numbers with `ridge`; without labels no margin is measured.
     C : float or None, default=1.0
@@ -138,6 +139,7 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     model : CompressedLinearSVM with loss="hinge", or FeatureSelectiveSVM with n_components
         Fitted.
     X : ndarray or sparse of shape (n_samples, n_features)
+        Rows on which the bounds are measured: those of the fit.
     y : ndarray of shape (n_samples,)
         Two classes.
 

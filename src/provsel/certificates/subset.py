@@ -203,6 +203,7 @@ def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproxi
         Fitted on X; scikit-learn's selectors with `get_support` work as well. The selection is treated as unweighted,
         because a span does not depend on weights.
     X : ndarray or sparse of shape (n_samples, n_features)
+        Rows that the selected columns approximate: those of the fit.
     k : int, optional
         Rank of the approximation to compare with, at most the rank of X. None takes the rank for which the method makes
         a promise: min(r, rank of X), or its own parameter `rank`.

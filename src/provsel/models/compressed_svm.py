@@ -59,6 +59,8 @@ class CompressedLinearSVM(BaseBinarySVM):
         Weight of ||w||^2 relative to the mean loss, the same for the compressed and the original problem. In terms
         of a sum of losses, C = 1 / (2 c n).
     recovery : {"dual", "transpose"}, default="dual"
+        "dual" returns the weights of the dual solution on the original rows, "transpose" returns Lambda^T
+        w_bar.
     refinements : int, default=0
         Steps from the compressed towards the original problem, for "dual"; 2 to 4 are usually enough to predict as well
         as `HingeSVM`. Fewer are made when `original_gap_` reaches `tol`. For the hinge loss only.
@@ -75,6 +77,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         "hinge" is a support vector machine, the subject of Theorem 5; "logistic" is logistic regression without an
         intercept, as scikit-learn's with C = 1 / (2 c n).
     random_state : int, Generator, RandomState or None, default=None
+        Seed of Lambda.
     store : "auto" or bool, default="auto"
         Keep Lambda, 8 l m bytes, in memory during the fit instead of regenerating its blocks for each chunk;
         "auto": if it takes at most 256 MB. The results are the same bit for bit.

@@ -41,6 +41,7 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     c2 : float, default=1e-4
         Weight of ||w||^2.
     form : {"kernel_weights", "as_printed"}, default="kernel_weights"
+        Whether the weights mu multiply the kernels, or the features as in the printed problem; see above.
     n_components : int, default=None
         l; None does not compress. Lambda is kept in memory during the fit, 8 l m bytes.
     variance : {"1/m", "1/l"}, default="1/m"

@@ -30,6 +30,7 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
     n_init : int, default=1
         Runs from different seeds; the cheapest is kept. MATLAB's "Replicates".
     max_iter : int, default=100
+        Limit on the iterations of a run.
     tol : float, default=0.0
         Also stop if the squared movement of the centres is at most this multiple of the mean variance of the columns; 0
         waits until no row changes its cluster.

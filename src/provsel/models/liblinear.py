@@ -33,6 +33,7 @@ class LiblinearSVM(BaseLinearSVM):
     C : float, default=10.0
         Weight of the sum of losses.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        Squared hinge loss, or hinge loss.
     fit_intercept : bool, default=False
         Append a constant feature (penalised, LIBLINEAR's `-B 1`); LIBLINEAR's default, and the paper's, is none.
     tol : float, default=0.1

@@ -31,6 +31,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
         Number of draws m, of which the one with the least bound (`certificates.certify_subset`, `oblique_bound`) is
         kept: the ratio is then at most 2 (r + 1) with probability 1 - 2^-m, by Markov's inequality. See `redraws`.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the draws.
 
     Attributes
     ----------

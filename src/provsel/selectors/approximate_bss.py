@@ -37,6 +37,7 @@ class ApproximateBSSSelector(BaseSelector):
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
         As in `BSSSelector`.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the random projection.
 
     Attributes
     ----------

@@ -57,6 +57,7 @@ class BorutaSelector(RankedSelector):
         integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
         distinct values.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the permutations and of the forest.
 
     Attributes
     ----------

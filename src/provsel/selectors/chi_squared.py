@@ -25,6 +25,7 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     scale : {"none", "range"}, default="none"
         "range" first maps each column to [0, 1] by its smallest and largest value, so that negative values are allowed
         and units do not matter. Use it for standardised columns; counts would lose their meaning.

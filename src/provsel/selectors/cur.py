@@ -30,6 +30,7 @@ class CURSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     rank : int, default=1
         Number of singular vectors.
 

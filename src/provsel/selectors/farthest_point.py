@@ -27,6 +27,7 @@ class FarthestPointSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
 
     Attributes
     ----------

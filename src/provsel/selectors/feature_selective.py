@@ -29,15 +29,24 @@ class FeatureSelectiveSelector(BaseSelector):
     c1 : float, default=1e-3
         Price of a feature in full use, in units of the mean hinge loss; fewer features are kept as it grows.
     c2 : float, default=1e-4
+        Weight of ||w||^2.
     form : {"kernel_weights", "as_printed"}, default="kernel_weights"
+        Form of the problem; this and the next five parameters are those of
+        `provsel.models.FeatureSelectiveSVM`.
     n_components : int, default=None
+        Number of rows l of Lambda; None does not compress.
     variance : {"1/m", "1/l"}, default="1/m"
+        Variance of the entries of Lambda.
     n_starts : int, default=3
+        Number of starts, if the problem is not convex.
     tol : float, default=1e-6
+        Target for the relative duality gap, or for the decrease of a round.
     max_iter : int, default=None
+        Limit on the steps, or on the rounds of a start.
     relative : bool, default=False
         c1 in units of `FeatureSelectiveSVM.c1_max`, c2 in units of the mean ||Phi_i||^2.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the starts and of Lambda.
 
     Attributes
     ----------

@@ -27,6 +27,7 @@ class ForestRFESelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     step : int or float, default=0.5
         Features to drop per round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1. (A
         fraction is one of all d features in scikit-learn's `RFE`.)
@@ -37,6 +38,7 @@ class ForestRFESelector(RankedSelector):
         integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
         distinct values.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the forest.
 
     Attributes
     ----------

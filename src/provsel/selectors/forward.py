@@ -34,6 +34,7 @@ class ForwardSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     alpha : float, default=1.0
         Penalty, as in scikit-learn's `Ridge`.
     task : {"auto", "classification", "regression"}, default="auto"

@@ -52,6 +52,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Doc
         Whether to keep Lambda, 8 l m bytes, instead of regenerating it for each chunk. "auto" keeps it if it takes at
         most 256 MB. The results are the same bit for bit.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the matrix.
 
     Attributes
     ----------

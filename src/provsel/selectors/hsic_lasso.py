@@ -49,6 +49,7 @@ class HSICLassoSelector(RankedSelector):
     discrete_features : bool or array-like, default=False
         Columns of codes: all, none, a mask of shape (n_features,), or column numbers.
     random_state : int, Generator or None, default=None
+        Seed of the blocks of rows.
 
     Attributes
     ----------

@@ -34,7 +34,9 @@ class JMISelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     criterion : {"jmi", "jmim", "cmim", "disr", "icap", "cife", "condred", "mifs", "mim"}, default="jmi"
+        Gain of a further feature, see above.
     n_bins : int, default=3
         Number of bins for features, and for a numeric target. The joint counts of two features and the class need some
         rows in each cell; Brown et al. use 10 bins of equal width.

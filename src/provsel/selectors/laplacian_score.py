@@ -36,6 +36,7 @@ class LaplacianScoreSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     n_neighbors : int, default=5
         Less than the number of rows.
     kernel_width : float, default=None

@@ -51,6 +51,7 @@ class LeverageScoreSelector(BaseSelector):
     center : bool, default=False
         V is taken from X minus its column means, which makes a dense copy.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the draws.
 
     Attributes
     ----------

@@ -39,7 +39,9 @@ class MRMRSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     relevance : {"f_test", "mutual_information"}, default="f_test"
+        F statistic of the classes or of the linear regression, or mutual information with the target.
     redundancy : {"correlation", "mutual_information"}, default="correlation"
         Absolute value of Pearson's correlation, or mutual information, of two features.
     scheme : {"quotient", "difference"}, default="quotient"

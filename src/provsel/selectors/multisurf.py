@@ -37,6 +37,7 @@ class MultiSURFSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     form : {"multisurf", "surf", "surf_star"}, default="multisurf"
         "surf": the radius is the mean distance between rows, the same for all. "surf_star": the same, and the score of
         the farther rows is subtracted.

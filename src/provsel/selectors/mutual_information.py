@@ -40,6 +40,7 @@ class MutualInformationSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     n_neighbors : int, default=3
         Larger numbers lower the variance and raise the bias.
     discrete_features : {"auto"}, bool, or array of bool or of int, default="auto"

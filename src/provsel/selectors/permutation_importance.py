@@ -33,6 +33,7 @@ class PermutationImportanceSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     n_estimators : int, default=100
         Trees. Each node considers sqrt(d) features for classes, and d / 3 for numbers.
     n_repeats : int, default=5
@@ -47,6 +48,7 @@ class PermutationImportanceSelector(RankedSelector):
         integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
         distinct values.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the permutations and of the forest.
 
     Attributes
     ----------

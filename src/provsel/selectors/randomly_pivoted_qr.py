@@ -30,6 +30,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
     block_size : int, default=32
         Number of columns proposed together. Another block size draws another sample from the same distribution.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the draws.
 
     Attributes
     ----------

@@ -28,6 +28,7 @@ class RankTestSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
         integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many

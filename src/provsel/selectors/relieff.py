@@ -36,6 +36,7 @@ class ReliefFSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     n_neighbors : int, default=10
         Number of neighbours per class, or fewer if a class has fewer rows. The default is that of the authors;
         skrebate's is 100.

@@ -44,6 +44,7 @@ class RidgeLeverageSelector(BaseSelector):
         "top" keeps the r largest scores with unit weights. "sample" draws r times with replacement by
         p_i = l_i / sum(l) and scales by 1 / sqrt(r p_i). Repeated draws are merged, and their squared scales are added.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the draws.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`.
 

@@ -24,6 +24,7 @@ class ShrunkenCentroidsSelector(WeightedRankedSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
 
     Attributes
     ----------

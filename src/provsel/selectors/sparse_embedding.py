@@ -34,6 +34,7 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Documen
         Whether signs are random. Without signs, sigma(j) = 1: columns are sums of features, and lengths are not
         preserved in expectation.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the matrix.
 
     Attributes
     ----------

@@ -18,7 +18,9 @@ class UniformSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float
+        Number of features to keep; below 1, the fraction of them.
     random_state : int, Generator, RandomState or None, default=None
+        Seed of the draw.
 
     Attributes
     ----------

@@ -111,6 +111,7 @@ def select(
     time : array-like of shape (n_samples,), optional
         Time of each row, as numbers or dates. Rows are tested only on models trained on earlier rows.
     task : {"auto", "classification", "regression"}, default="auto"
+        Kind of target, if y has numbers that may be either.
     model : str or estimator, optional
         The name of a file in conf/model, or an unfitted estimator. The default is a linear SVM for
         classes, and ridge regression for numbers.
