@@ -232,8 +232,8 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     answers = pd.read_csv(REPO / PANEL / "_answers.csv")
     chosen = answers.query("task == @task and judge == 'linear' and size == @CHOSEN_SIZE")
     chosen = chosen[chosen["place"] == "these domains, each the same"].set_index("method")
-    one_of_each = [of_group["better"].mean() for _, of_group in chosen.groupby("alike")]
-    assert f"probability {100 * np.median(one_of_each):.0f} %" in sentences[0]
+    one_of_each = [of_group["worse"].mean() for _, of_group in chosen.groupby("alike")]
+    assert f"raises it by more with {100 * np.median(one_of_each):.0f} %" in sentences[0]
     assert f"medians of {len(chosen)} methods, {len(one_of_each)} different ones" in sentences[0]
     best = chosen["better"].idxmax()
     assert sentences[1].startswith(

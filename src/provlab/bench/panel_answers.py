@@ -198,10 +198,10 @@ def stored_answers(folder: Path, task: Task) -> list[str]:
     shares = 100 * medians(chosen)
     named = [f"{line.method} ({100 * line.better:.0f} %)" for line in best.itertuples()]
     sentences = [
-        f"With a linear model and a number of features that cross-validation chooses, selection lowers the "
-        f"{ERROR_OF[task]} of a new data set by more than a point with probability "
-        f"{shares['better']:.0f} %, and raises it by more than a point with probability "
-        f"{shares['worse']:.0f} % (medians of {n_different(chosen)}).",
+        f"With a linear model and a number of features that cross-validation chooses, selection changes the "
+        f"{ERROR_OF[task]} of a new data set by at most a point with probability {shares['within']:.0f} %, lowers it "
+        f"by more with {shares['better']:.0f} % and raises it by more with {shares['worse']:.0f} % (medians of "
+        f"{n_different(chosen)}).",
         f"The methods most likely to lower it are {', '.join(named)}.",
     ]
     for judge, model in (("linear", "a linear model"), ("boosting", "boosted trees")):
@@ -209,7 +209,7 @@ def stored_answers(folder: Path, task: Task) -> list[str]:
         if len(at_size):
             better, worse = 100 * medians(at_size)[["better", "worse"]]
             sentences.append(
-                f"With {TOLD_SIZE} features instead of all and {model}, it is lower with probability "
-                f"{better:.0f} % and higher with probability {worse:.0f} % (medians of {n_different(at_size)})."
+                f"With {TOLD_SIZE} features instead of all and {model}, it is lower by more than a point with "
+                f"probability {better:.0f} % and higher with {worse:.0f} % (medians of {n_different(at_size)})."
             )
     return sentences

@@ -14,6 +14,7 @@ A template queries a folder of reference results for its statements, so that a n
     {% for each in lines("benchmark/_cards") %}                        the rows of any CSV file there
     {{ first(lines("benchmark/_leaderboard")) }}                       the first method, or that none is surely first
     {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of numeric strings
+    {{ answers("classification")[0] }}                                 a sentence on whether selection helps
 
 A query is a statistic and a Python format. `value` is the single number, `printed` the single printed number, and
 `times` the first divided by the second. `sd` is the mean standard deviation. The other statistics are `STATISTICS`.
@@ -31,6 +32,8 @@ from typing import Any
 
 import pandas as pd
 
+from provlab.bench.panel import FOLDER
+from provlab.bench.panel_answers import stored_answers
 from provlab.core.tables import escape_markdown, table_lines, write_changed
 from provlab.project.documents import read_json
 from provlab.project.papers import papers
@@ -90,6 +93,7 @@ def fill(template: Path, folder: Path) -> str:
         lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")),
         measured=lambda name: _lines(_file(current_project().root / "docs/measured", "*.csv", name, "measured")),
         first=first_in_words,
+        answers=lambda task: stored_answers(folder / FOLDER, task),
     )
 
 
