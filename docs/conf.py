@@ -109,6 +109,7 @@ autosummary_context = {
     ),
 }  # fmt: skip
 
+smartquotes = False  # the values of parameters are code, to be copied
 html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"  # browsers set MathML themselves: no script, nothing to load
 html_title = f"provsel {version}"

@@ -356,12 +356,7 @@ def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
             said += f" Left out: {line['left_out']}"
             if line["seen"]:
                 said += f" Known before: {line['seen']}"
-            effect = ""
-            if line["effect"] != "":
-                numbers = [f"{float(line[name]):.3g}" for name in ("effect", "low", "high")]
-                effect = f"{numbers[0]} [{numbers[1]}, {numbers[2]}] {line['unit']}, n = {line['n']}"
-            seen = "" if line["detectable"] == "" else f"{float(line['detectable']):.3g}"
-            cells = [said, line["own"], line["beyond"], effect, seen, line["readings"]]
+            cells = [said, line["own"], line["beyond"], line["effect"], line["detectable"], line["readings"]]
             rows.append([cell.replace("|", "\\|") for cell in cells])
         lines += [f"## {theme.capitalize()}", ""]
         lines += table_lines(["statement", "on its data", "elsewhere", "effect", "detectable", "readings"], rows)

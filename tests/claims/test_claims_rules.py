@@ -23,6 +23,7 @@ from provlab.verdicts.claims.rules import (
     NOT_TESTABLE,
     REPLICATED,
     VACUOUS,
+    Finding,
 )
 from provlab.verdicts.claims.schema import RULES, Claim, RankingRequest
 from provlab.verdicts.claims.verdicts import judge
@@ -810,3 +811,9 @@ def test_rankings(artefacts, tmp_path):
     difference = frame["critical_difference"].iloc[0]
     for words in ("A (1.00)", "(2.00)", "(3.00)", f"critical difference {difference:.2f}", "nothing stored for D"):
         assert words in texts
+
+
+def test_a_finding_from_too_few_observations_says_so_in_words():
+    part = Finding("100", INCONCLUSIVE, effect=0.2, low=-np.inf, high=np.inf, n=3, needed=9, detectable=np.inf)
+    remarks = "n=9 would decide it with power 0.9; n=3 is too few to show any difference"
+    assert part.line() == f"100: inconclusive, 0.2, n=3 ({remarks})"

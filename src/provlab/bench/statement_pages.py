@@ -91,6 +91,6 @@ def summary(frame: pd.DataFrame) -> str:
 def _verb(outcome: str, n: int) -> str:
     """Return an outcome as a verb phrase about n statements."""
     if n == 1:
-        return outcome
-    plurals = {HOLDS: "hold", FAILS: "do not hold", DEPENDS: "depend on the reading"}
+        return f"is {outcome}" if outcome == OPEN else outcome
+    plurals = {HOLDS: "hold", FAILS: "do not hold", DEPENDS: "depend on the reading", OPEN: "are undecided"}
     return plurals.get(outcome, outcome)

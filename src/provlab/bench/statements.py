@@ -7,6 +7,7 @@ per claim and universe in universes.csv.gz.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -56,7 +57,7 @@ HOLDS, FAILS, DEPENDS, OPEN, MISSING = (
     "holds",
     "does not hold",
     "depends on the reading",
-    "cannot be told",
+    "undecided",
     "not run yet",
 )
 
@@ -158,8 +159,8 @@ def statement_frame(paper: str, folder: Path) -> pd.DataFrame:
     DataFrame
         id; theme; the texts claim, asked, left_out and seen; citation and read of the publication;
         own and beyond, the outcomes of `SAID` on the kind of data of the paper and elsewhere, "" if
-        not tested; effect, low, high, unit and n of the deciding part; needed and detectable, see
-        `Finding`; and readings, the shares of verdicts in words.
+        not tested; effect, that of the deciding part with its interval and n, and detectable, see
+        `Finding`, both in words; and readings, the shares of verdicts in words.
     """
     content = read_content(claim_paths(PANEL)[paper])
     verdicts = pd.read_csv(folder / VERDICTS, keep_default_na=False).set_index("id")
@@ -180,10 +181,27 @@ def statement_frame(paper: str, folder: Path) -> pd.DataFrame:
             "read": entry.notes.get("mark", work.read),
             "own": _said(entry.id, verdicts, robustness),
             "beyond": _said(elsewhere, verdicts, robustness) if entry.beyond else "",
-            **line[["effect", "low", "high", "unit", "n", "needed", "detectable"]],
+            "effect": _effect(line),
+            "detectable": _detectable(line["detectable"]),
             "readings": under_readings(entry.id, robustness),
         })  # fmt: skip
     return pd.DataFrame(lines)
+
+
+def _effect(line: pd.Series) -> str:
+    """Return the effect of the deciding part with its interval, unit and n; "" if nothing was measured."""
+    if line["effect"] == "":
+        return ""
+    effect, low, high = (float(line[name]) for name in ("effect", "low", "high"))
+    interval = f" [{low:.3g}, {high:.3g}]" if math.isfinite(low) or math.isfinite(high) else ""
+    return f"{effect:.3g}{interval} {line['unit']}, n = {line['n']}"
+
+
+def _detectable(difference: str) -> str:
+    """Return the detectable difference, or "nothing" if the data are too few for the test; "" if it was decided."""
+    if difference == "":
+        return ""
+    return f"{float(difference):.3g}" if math.isfinite(float(difference)) else "nothing"
 
 
 def _said(claim: str, verdicts: pd.DataFrame, robustness: Mapping[str, Robustness]) -> str:

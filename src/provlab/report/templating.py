@@ -46,7 +46,9 @@ def environment() -> Environment:
         value=value, step=step, like=like, pattern=pattern, when=when, kind=kind_of, join_items=join_items,
         markup=Markup, text=value_text,
     )  # fmt: skip
-    templates.globals.update(MISSING=MISSING, NAN=math.nan, nan=math.isnan, tool=tool, card=card, version=__version__)
+    templates.globals.update(
+        MISSING=MISSING, NAN=math.nan, nan=math.isnan, limited=limited, tool=tool, card=card, version=__version__
+    )
     return templates
 
 
@@ -143,6 +145,11 @@ def number(x: float, digits: int = 4) -> str:
     if "e" in text and 1e-4 <= abs(x) < 1e9:
         text = f"{x:.0f}"
     return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
+
+
+def limited(*limits: float) -> bool:
+    """Return whether limits exclude anything: with few observations, some tests exclude no value at all."""
+    return any(map(math.isfinite, limits))
 
 
 def like(x: float, text: str) -> str:

@@ -116,8 +116,9 @@ class Finding(ValuesWithNaN):
 
     @property
     def interval(self) -> str:
-        """Return " [low, high]", or nothing if there is no interval."""
-        return "" if math.isnan(self.low) and math.isnan(self.high) else f" [{self.low:.4g}, {self.high:.4g}]"
+        """Return " [low, high]", or nothing if there is no interval, or one that excludes nothing."""
+        has_limit = math.isfinite(self.low) or math.isfinite(self.high)
+        return f" [{self.low:.4g}, {self.high:.4g}]" if has_limit else ""
 
     @property
     def size_text(self) -> str:
@@ -126,7 +127,9 @@ class Finding(ValuesWithNaN):
             return ""
         n = "no n" if math.isinf(self.needed) else f"n={self.needed:.0f}"
         text = f"{n} would decide it with power 0.9"
-        if not math.isnan(self.detectable):
+        if math.isinf(self.detectable):
+            text += f"; n={self.n} is too few to show any difference"
+        elif not math.isnan(self.detectable):
             text += f"; n={self.n} can show {self.detectable:.3g} {self.unit}"
         return text
 
