@@ -49,8 +49,13 @@ def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
 
 def _complete(of_places: pd.DataFrame) -> pd.DataFrame:
     """Fill missing ranks with the method's mean rank in the domain, or otherwise over all domains."""
-    of_domain = of_places.groupby(level="domain").transform("mean")
-    return of_places.fillna(of_domain).fillna(over_domains(of_places).mean())
+    is_known = of_places.notna()
+    if is_known.all(axis=None):
+        return of_places
+    of_domain = of_places.groupby(level="domain").mean()
+    of_domain = of_domain.where(of_domain.notna(), over_domains(of_places).mean(), axis=1)
+    domains = of_places.index.get_level_values("domain")
+    return of_places.where(is_known, of_domain.loc[domains].to_numpy())
 
 
 def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
