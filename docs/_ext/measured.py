@@ -28,6 +28,7 @@ from provlab.bench.panel_answers import (
     LEADERBOARD,
     SHAPED,
     SHAPES,
+    WITHOUT,
     TOLD_SIZE,
     medians,
     n_different,
@@ -388,8 +389,25 @@ def answer_lines(task: str) -> tuple[list[str], list[Path]]:
     lines += [f"The same by shape, with a {SHAPED} model, for the lower and the upper quartile of these data sets:", ""]
     rows = [[place, *_percents(shaped[shaped["place"] == place])] for place in SHAPES]
     lines += table_lines(["data sets of a new domain with", *(f"{word}, %" for word in SHARES.values())], rows)
+    lines += ["", _without_domains(answers)]
     lines += _random_lines(pd.read_csv(folder / BESIDE_RANDOM).query("task == @task"))
     return lines, [folder / ANSWERS, folder / BESIDE_RANDOM, folder / LEADERBOARD]
+
+
+def _without_domains(answers: pd.DataFrame) -> str:
+    """Return a sentence with how far the answer for a new domain depends on any single domain."""
+    at_size = answers[(answers["size"] == TOLD_SIZE) & (answers["judge"] == SHAPED)]
+    without = at_size[at_size["place"].str.startswith(WITHOUT)]
+    shares = 100 * pd.DataFrame({place: medians(of_place) for place, of_place in without.groupby("place")}).T
+    parts = []
+    for column in ("better", "worse"):
+        of_column = shares[column].sort_values()
+        ends = [f"{value:.0f} % ({place})" for place, value in (of_column.iloc[[0, -1]]).items()]
+        parts.append(f"{SHARES[column]} by more than a point with {' to '.join(ends)}")
+    return (
+        f"If each domain is left out in turn, the error on a new domain with {TOLD_SIZE} features and a {SHAPED} model "
+        f"is {' and '.join(parts)}."
+    )
 
 
 def _family_lines(answers: pd.DataFrame, board: pd.DataFrame) -> list[str]:

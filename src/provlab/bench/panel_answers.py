@@ -19,7 +19,7 @@ from provlab.bench.panel import CARDS
 from provlab.bench.stored_panel import read_overlaps, read_panel, rounded
 from provlab.bench.studies import study_answers
 from provlab.core.tables import write_frame
-from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers, by_covariate
+from provlab.verdicts.panel_answers import MIN_DOMAINS, SAME_DOMAINS, answers, by_covariate, without_each_domain
 from provlab.verdicts.panel_families import families
 from provlab.verdicts.panel_frame import CHOSEN_SIZE, OWN_SIZE
 from provlab.verdicts.panel_model import fit, folds_of_panel, sets_of_folds
@@ -43,10 +43,13 @@ QUESTIONS = ((CHOSEN_SIZE, "linear"), (20, "linear"), (20, "boosting"), (20, "ne
 """Pairs of a number of features and a judge for which answers are written."""
 
 SHAPED = "linear"
-"""Judge for which there are also answers by the number of rows and of columns."""
+"""Judge for which there are also answers by the shape of the data, and without each domain."""
 
-SHAPES = ("few rows", "many rows", "few columns", "many columns")
-"""Kinds of data sets, at the quartiles of rows or of columns with the other number at its average."""
+SHAPES = ("few rows", "many rows", "few columns", "many columns", "few zeros", "many zeros")
+"""Kinds of data sets, at the quartiles of rows, columns or the share of zeros, with the others at their average."""
+
+WITHOUT = "without "
+"""Precedes the name of a domain in the place of an answer for a new domain from the data of all other domains."""
 
 NAMES = ["task", "judge", "size", "method", "place"]
 """Columns that identify an answer."""
@@ -64,17 +67,21 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
     ----------
     panel : DataFrame
     cards : DataFrame
-        One row per data set: dataset, source, task, state, rows, and prepared, the number of columns.
+        One row per data set: dataset, source, task, state, rows, prepared, the number of columns, and nonzero, the share
+        of values other than 0.
 
     Returns
     -------
     DataFrame
         The columns task, judge, size, method and place, the kind of new data set, followed by those
-        of `answers`. The places of `SHAPES` are in a new domain, and their judge is `SHAPED`.
+        of `answers`. The places of `SHAPES` are in a new domain, as are those that begin with `WITHOUT`. Their judge is
+        `SHAPED`.
     """
     frames = []
     for task, trials, judged in _tasks(panel, cards):
-        shapes = pd.DataFrame({"rows": np.log10(judged["rows"]), "columns": np.log10(judged["prepared"])})
+        shapes = pd.DataFrame({
+            "rows": np.log10(judged["rows"]), "columns": np.log10(judged["prepared"]), "zeros": 1 - judged["nonzero"],
+        })  # fmt: skip
         shapes.index = judged["dataset"]
         for size, judge in QUESTIONS:
             of_question = trials[(trials["model"] == judge) & (trials["size"] == size)]
@@ -82,11 +89,14 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
                 folds = folds_of_panel(trials, method, _sources(judged), size=size, model=judge)
                 if folds["domain"].nunique() < MIN_DOMAINS:
                     continue
-                answer = answers(fit(sets_of_folds(folds)))
+                sets = sets_of_folds(folds)
+                parts = [answers(fit(sets))]
                 if judge == SHAPED:
-                    sets = sets_of_folds(folds.join(shapes, on="dataset"), [*shapes])
-                    answer = pd.concat([answer, by_covariate(sets, [*shapes]).set_axis([*SHAPES])])
-                frames.append(_named(answer, task, judge, size, method))
+                    with_shapes = sets_of_folds(folds.join(shapes, on="dataset"), [*shapes])
+                    parts.append(by_covariate(with_shapes, [*shapes]).set_axis([*SHAPES]))
+                    if folds["domain"].nunique() > MIN_DOMAINS:
+                        parts.append(without_each_domain(sets).rename(WITHOUT.__add__))
+                frames.append(_named(pd.concat(parts), task, judge, size, method))
     return _joined(frames)
 
 

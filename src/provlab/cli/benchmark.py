@@ -55,7 +55,7 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y selector=any selector._target_=my.Selector"
     )
     panel, against = (
-        "one data set of each domain, or all (default: quick)",
+        "at most one data set per domain, or all (default: quick)",
         "only this method, named as in selector=NAME or in the benchmark; may be repeated",
     )
     parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)

@@ -96,6 +96,9 @@ def call(argv: Sequence[str]) -> int:
         names.add_parser(name, **listed, add_help=False)
     if argv and argv[0].startswith(WITHOUT_COMMAND):
         return guarded(lambda: call_without_command(every.parse_args(argv)))
+    if not argv:
+        every.print_help()
+        return 2
     names.required = True
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]

@@ -28,7 +28,7 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Method and number of features are chosen by cross-validation inside each training fold, so the error "
         "is that of the whole procedure. Texts and missing values are prepared inside each fold. Settings of "
-        "dataset=file control how the file is read, such as dataset.sep=';' or dataset.left_out=[id]. TARGET can be "
+        "dataset=file control how the file is read, such as 'dataset.sep=\";\"' or dataset.left_out=[id]. TARGET can be "
         "the number of a column, counted from 0. protocol=... sets other outer folds, such as protocol=splitter "
         "protocol.cv._target_=... for scikit-learn. provsel list selectors lists the methods."
     )
@@ -202,9 +202,8 @@ def _source(config: dict[str, Any], dataset: Dataset) -> list[str]:
     if config["name"] == "file" and str(config["path"]).endswith(".csv") and len(dataset.feature_names) <= 40:
         defaults = compose_config(["dataset=file"])["dataset"]
         settings = {name: value for name, value in config.items() if name not in PLAIN and value != defaults.get(name)}
-        first_line = Path(config["path"]).read_bytes()[:10_000].partition(b"\n")[0]
-        if not settings and b"," in first_line and isinstance(config["target"], str):
-            names = [str(name) for name in dataset.feature_names]
+        names = [str(name) for name in dataset.feature_names]
+        if not settings and isinstance(config["target"], str) and _is_read_by_default(config, names):
             return [
                 "import pandas as pd",
                 f"table = pd.read_csv({config['path']!r})",
@@ -216,6 +215,17 @@ def _source(config: dict[str, Any], dataset: Dataset) -> list[str]:
     if dataset.categories:
         return [*lines, "from provlab.run.preparation import table_of", "X, y = table_of(data), data.y"]
     return [*lines, "import pandas as pd", "X, y = pd.DataFrame(data.X, columns=data.feature_names), data.y"]
+
+
+def _is_read_by_default(config: dict[str, Any], names: list[str]) -> bool:
+    """Return whether pandas' defaults find the columns of a file."""
+    import pandas as pd
+
+    try:
+        header = pd.read_csv(config["path"], nrows=0).columns
+    except ValueError:  # another encoding
+        return False
+    return {*names, config["target"]} <= {*header}
 
 
 def _print_json(selected: Selected) -> None:

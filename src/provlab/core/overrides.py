@@ -115,7 +115,11 @@ def parse_with_hydra(text: str) -> Any:
         return OverridesParser.create().parse_override(text)
     except HydraException as error:
         reason = " ".join(str(error).partition("See https")[0].split())
-        raise ValueError(f"override {text!r:.80}: expected Hydra's grammar, got: {reason}") from None
+        hint = ""
+        name, equals, value = text.partition("=")
+        if equals and value and not re.search(r"[\w\[\]{}()\"']", value):
+            hint = f"; quote the value twice: '{name}=\"{value}\"'"
+        raise ValueError(f"override {text!r:.80}: expected Hydra's grammar, got: {reason}{hint}") from None
 
 
 def check_references(value: Any, where: str) -> None:

@@ -98,13 +98,16 @@ def _keep(selected: Selected, words: Words) -> str:
     """Return the sentence about the features to keep and their error."""
     error = words.estimate(selected.error)
     guess = guessing(selected, words)
+    of_all = selected.values.estimate(selected.values.of_all, selected.measure)
     n_kept = len(selected.features)
     if n_kept == selected.problem.n_columns:
-        return f"Keep {all_columns(selected)}: {error}; {guess}. No smaller number is within one standard error."
+        text = f"Keep {all_columns(selected)}: {words.estimate(of_all)}; {guess}."
+        if not np.array_equal(selected.values.procedure, selected.values.of_all):
+            text += f" Selection in each fold, which dropped columns in some: {error}."
+        return f"{text} No smaller number is within one standard error."
     names = f"{n_kept} of {selected.problem.n_columns:,} columns, named below"
     if n_kept <= NAMES_SHOWN:
         names = joined([feature_name(selected, name) for name in selected.features])
-    of_all = selected.values.estimate(selected.values.of_all, selected.measure)
     beside = f"{all_columns(selected)} {words.short(of_all)}"
     return f"Keep {names} (by {selected.method}): {error}; {beside}; {guess}."
 
@@ -112,7 +115,7 @@ def _keep(selected: Selected, words: Words) -> str:
 def _beside_all(selected: Selected, words: Words) -> str:
     """Return the sentence about the difference between the procedure and all columns."""
     values = selected.values
-    if np.array_equal(values.procedure, values.of_all):
+    if len(selected.features) == selected.problem.n_columns or np.array_equal(values.procedure, values.of_all):
         return ""
     test = values.difference(values.procedure, values.of_all)
     low, high = test.interval(0.95)
