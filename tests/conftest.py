@@ -36,6 +36,22 @@ def peak_memory():
 
 
 @pytest.fixture
+def outside(tmp_path, monkeypatch):
+    """Work in an empty folder outside of any project, and return it."""
+    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def no_data(tmp_path, monkeypatch):
+    """Have no downloaded data, and return the folder in whose `data` they would be."""
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
 def call(capsys):
     """Return a function that calls a command, and gives its exit status and what it printed."""
     from provlab.cli import main

@@ -161,13 +161,11 @@ def test_dimension_reduction_for_k_means_beside_the_printed_table(run):
     assert (ratios[[(method, "22") for method in [*methods, "Random"]]] > 0.9).all()
     assert ratios["All features", "22"] == 1
     assert ratios["This Work", "c of Theorem 1, features"] == 250
-    rows = {
-        method: [part.strip() for part in line.split("|")[2:-1]]
-        for line in text.splitlines()
-        if "| Made" in line
-        for method in methods
-        if f"| {method}" in line
-    }
+    rows = {}
+    for line in text.splitlines():
+        name, *cells = [part.strip() for part in line.split("|")[1:-1]] or [""]
+        if "| Made" in line and name in methods:
+            rows[name] = cells
     # k ln(k / epsilon) / epsilon^2, k / epsilon^2 and 6 / (epsilon^2 delta) of 3 clusters at 1/2 and 1/20
     assert [rows[method][2] for method in methods[:3]] == ["22", "12", "480 &gt; d"]
     assert rows["Liu et al. (2017)"][3:] == [""] * 7

@@ -284,10 +284,7 @@ def test_columns_that_an_older_file_lacks_are_not_compared(one_cell, results):
     ],
     ids=repr,
 )
-def test_what_cannot_be_computed_again_is_skipped_with_a_reason(results, monkeypatch, changes, reason):
-    monkeypatch.setenv("PROVSEL_DATA", str(results / "no-data"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-
+def test_what_cannot_be_computed_again_is_skipped_with_a_reason(results, no_data, changes, reason):
     def change(lines):
         place = {name: changes.get(name, lines[0][name]) for name in ("repeat", "fold", "draw")}
         lines[0] = forged({**lines[0], **place}, **{name: changes[name] for name in changes.keys() - place.keys()})

@@ -30,13 +30,10 @@ NAME = "paul2016/table1"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(outside, no_data, monkeypatch):
     """Work on this project in an empty folder, without any downloaded data."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROVSEL_PROJECT", str(REPO))
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    return tmp_path
+    return outside
 
 
 def table1(*argv):
@@ -162,7 +159,6 @@ def test_the_help_of_each_command_has_an_example_that_fits(name, call, monkeypat
         ("explain paul2016/tabel1", "paul2016/table1"),
         ("explain table1 --row Bss --column x", "BSS"),
         ("readings paul2016 --claim paul2016.table1.bss-zero-eror", "paul2016.table1.bss-zero-error"),
-        ("run selector=lverage", "leverage"),
         ("reproduce table1 executor=seral", "serial"),
         ("fetch tehctc", "techtc"),
         ("list selectrs", "selectors"),
@@ -186,13 +182,11 @@ def test_nothing_is_near_a_name_that_is_far(call):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["fetch", "all", "nope"], "no source is called 'nope'.*techtc"),
         (
             ["status", "--results", "a", "results=b"],
             "results: expected one results folder, got --results a and results=b",
         ),
         (["verify", "protocol.nope=1"], r"protocol\.nope"),
-        (["run", "dataset=techtc", "executor=serial"], "run provsel fetch techtc"),
         (table1("executor.name=threads"), "executor: expected one of auto, dask, loky, serial, slurm, got 'threads'"),
     ],
 )

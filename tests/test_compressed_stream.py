@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
@@ -76,10 +77,10 @@ def test_the_file_has_the_bits_of_transform(form, dtype, labels, tmp_path):
     fitted = compression()
     assert fitted.compress_to(path, [(form(X), y)]) == N
     Z, labels_read = read(path, None if y is None else "label")
-    np.testing.assert_array_equal(Z, fitted.transform(form(X)), strict=True)
+    assert_array_equal(Z, fitted.transform(form(X)), strict=True)
     if y is not None:
-        np.testing.assert_array_equal(labels_read, y)
-    np.testing.assert_allclose(Z, X @ compression().fit(X).blocks_.dense().T, rtol=1e-5, atol=1e-5)
+        assert_array_equal(labels_read, y)
+    assert_allclose(Z, X @ compression().fit(X).blocks_.dense().T, rtol=1e-5, atol=1e-5)
     assert os.listdir(tmp_path) == ["Z.parquet"]
 
 
@@ -109,8 +110,8 @@ def test_any_number_of_workers_gives_the_same_file(form, store, tmp_path, small_
         assert pq.ParquetFile(path).num_row_groups > 3
         contents.append(path.read_bytes())
     assert len(set(contents)) == 1
-    np.testing.assert_allclose(read(path, "label")[0], fitted.transform(X), rtol=1e-12, atol=1e-13)
-    np.testing.assert_array_equal(read(path, "label")[1], y)
+    assert_allclose(read(path, "label")[0], fitted.transform(X), rtol=1e-12, atol=1e-13)
+    assert_array_equal(read(path, "label")[1], y)
 
 
 def test_a_second_file_goes_on_with_the_same_matrix(tmp_path):
@@ -289,4 +290,4 @@ def test_chunks_of_any_size_give_the_same(form):
     for size in (1, 7, 64, 1024):
         fitted = compression(store=True)
         Z = np.concatenate([fitted.partial_compress(part) for part, _ in cut(form(X), y, size)])
-        np.testing.assert_allclose(Z, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+        assert_allclose(Z, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -59,7 +60,7 @@ def test_is_what_it_says(recovery, variance, form):
     )
     assert 0 <= (signs * model.dual_coef_).min() <= (signs * model.dual_coef_).max() <= 1 / (2 * C * n) * (1 + 1e-12)
     expected = X.T @ model.dual_coef_ if recovery == "dual" else Lambda.T @ model.compressed_coef_
-    np.testing.assert_allclose(model.coef_[0], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    assert_allclose(model.coef_[0], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     assert model.objective_ == pytest.approx(compression_objective(X, y, expected, C), rel=1e-9)
     assert model.coef_.shape == (1, m)
     assert model.dual_coef_.shape == (n,)
@@ -68,7 +69,7 @@ def test_is_what_it_says(recovery, variance, form):
     assert model.n_features_in_ == m
     assert model.intercept_.tolist() == [0.0]
     assert model.gap_ <= 1e-6
-    np.testing.assert_array_equal(model.predict(form(X)), np.where(X @ expected > 0, "spam", "ham"))
+    assert_array_equal(model.predict(form(X)), np.where(X @ expected > 0, "spam", "ham"))
 
 
 @pytest.mark.parametrize("recovery", ["dual", "transpose"])
@@ -125,12 +126,12 @@ def test_the_logistic_loss_is_what_it_says(recovery, variance, form, data):
     Lambda = GaussianCompression(size, variance=variance, random_state=3).fit(X).blocks_.dense()
     Z = X @ Lambda.T
     theirs = plain_logistic(Z, y, C).coef_[0]
-    np.testing.assert_allclose(model.compressed_coef_, theirs, atol=1e-6 * np.abs(theirs).max())
+    assert_allclose(model.compressed_coef_, theirs, atol=1e-6 * np.abs(theirs).max())
     assert model.compressed_objective_ == pytest.approx(logistic_objective(Z, signs, theirs, C), rel=1e-9)
     alpha = 1 / (2 * C * y.size) / (1 + np.exp(signs * (Z @ theirs)))  # minus the derivatives of the losses
-    np.testing.assert_allclose(model.dual_coef_, signs * alpha, rtol=1e-4, atol=1e-6 * alpha.max())
+    assert_allclose(model.dual_coef_, signs * alpha, rtol=1e-4, atol=1e-6 * alpha.max())
     expected = X.T @ (signs * alpha) if recovery == "dual" else Lambda.T @ theirs
-    np.testing.assert_allclose(model.coef_[0], expected, atol=1e-5 * np.abs(expected).max())
+    assert_allclose(model.coef_[0], expected, atol=1e-5 * np.abs(expected).max())
     assert model.objective_ == pytest.approx(logistic_objective(X, signs, model.coef_[0], C), rel=1e-9)
     optimum = logistic_objective(X, signs, plain_logistic(X, y, C).coef_[0], C)
     assert optimum * (1 - 1e-9) <= model.scaled_objective_ <= model.objective_ * (1 + 1e-12)
@@ -189,8 +190,8 @@ def test_refinements_close_the_gap(variance, form):
     # of the compressed problem, as without refinements
     assert last.compressed_objective_ == models[0].compressed_objective_
     assert last.gap_ == models[0].gap_
-    np.testing.assert_array_equal(last.compressed_coef_, models[0].compressed_coef_)
-    np.testing.assert_array_equal(last.predict(form(X)), np.where(X @ last.coef_[0] > 0, "spam", "ham"))
+    assert_array_equal(last.compressed_coef_, models[0].compressed_coef_)
+    assert_array_equal(last.predict(form(X)), np.where(X @ last.coef_[0] > 0, "spam", "ham"))
 
 
 def test_refinements_reach_the_svm_where_the_rank_is_low():
@@ -201,7 +202,7 @@ def test_refinements_reach_the_svm_where_the_rank_is_low():
     assert model.original_gap_ <= 1e-5
     assert model.n_passes_ <= 2 + 2 * 9
     assert model.objective_ == pytest.approx(svm.objective_, rel=1e-5)
-    np.testing.assert_allclose(model.coef_, svm.coef_, atol=0.02 * np.abs(svm.coef_).max())
+    assert_allclose(model.coef_, svm.coef_, atol=0.02 * np.abs(svm.coef_).max())
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 300])
@@ -216,9 +217,9 @@ def test_stream_equals_fit(options, form, size):
     model.fit_stream(in_chunks(form(X), y, size))
     # the solver may magnify rounding up to the root of its gap
     magnified = 1e-3 if "refinements" in options else 1e-5
-    np.testing.assert_allclose(model.coef_, whole.coef_, atol=magnified * np.abs(whole.coef_).max())
+    assert_allclose(model.coef_, whole.coef_, atol=magnified * np.abs(whole.coef_).max())
     assert model.objective_ == pytest.approx(whole.objective_, rel=1e-5)
-    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    assert_array_equal(model.predict(X), whole.predict(X))
     assert attributes(model) == attributes(whole)
 
 

@@ -172,13 +172,8 @@ def test_a_setting_of_a_model_by_task_is_found_in_its_parts():
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (
-            ["dataset.n_sample=3"],
-            r"unknown setting 'n_sample'; settings of dataset are .*; did you mean dataset\.n_samples\?",
-        ),
         (["~selector.nothing"], r"unknown setting 'nothing'; settings of selector are n_f.*; leave it out\."),
         (["~protocol.draws=4"], "expected the current value, got 5"),
-        (["selector=leverge"], "did you mean 'leverage'"),
         (["selector={a: 1}"], "expected selector=NAME, a file of conf/"),
         (["+selector=bss"], "expected selector=NAME, a file of conf/"),
         (["experiment=paul2016/table1"], r"expected \+experiment=PAPER/ARTEFACT"),
@@ -336,10 +331,8 @@ def test_a_column_is_of_the_rows_that_it_names():
 
 def test_a_setting_of_the_user_that_some_entries_take_is_kept():
     entries = compose_artefact("giesen2013/compression-gap", ["model.c=0.5"]).entries
-    penalties = {
-        label: {entry.cell.model["c"] for entry in entries if entry.dataset == label} for label in ("DEXTER", "CCAT")
-    }
-    assert penalties == {"DEXTER": {0.5}, "CCAT": {1e-4}}
+    penalties = {(entry.dataset, entry.cell.model["c"]) for entry in entries}
+    assert {pair for pair in penalties if pair[0] in ("DEXTER", "CCAT")} == {("DEXTER", 0.5), ("CCAT", 1e-4)}
     stated = [*SMALL, "selector=leverage", "dataset.n_relevant=40"]  # what a row and columns set
     same = compose_artefact(TABLE1, stated).cells
     usual = compose_artefact(TABLE1, SMALL).cells

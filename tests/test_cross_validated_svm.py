@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics import balanced_accuracy_score
@@ -36,12 +37,12 @@ def test_it_is_a_grid_search(model, shape, form):
     theirs = GridSearchCV(model, {"C": GRID}, cv=folds, scoring="accuracy").fit(X, y)
     accuracy = [theirs.cv_results_[f"split{k}_test_score"] for k in range(4)]
     errors = 1 - np.average(accuracy, axis=0, weights=sizes)
-    np.testing.assert_allclose(ours.errors_, errors, atol=1e-12)
+    assert_allclose(ours.errors_, errors, atol=1e-12)
     assert GRID[int(np.argmin(np.round(errors, 9)))] == ours.C_
     alone = type(model)(**{**model.get_params(), "C": ours.C_}).fit(form(X), y)
-    np.testing.assert_array_equal(ours.coef_, alone.coef_)
-    np.testing.assert_array_equal(ours.predict(X), alone.predict(X))
-    np.testing.assert_array_equal(support_rows(ours, X, y), support_rows(alone, X, y))
+    assert_array_equal(ours.coef_, alone.coef_)
+    assert_array_equal(ours.predict(X), alone.predict(X))
+    assert_array_equal(support_rows(ours, X, y), support_rows(alone, X, y))
 
 
 def test_the_balanced_accuracy_is_scikit_learns_and_units_do_not_matter():
@@ -57,12 +58,12 @@ def test_the_balanced_accuracy_is_scikit_learns_and_units_do_not_matter():
         unit = (X**2).sum(axis=1).mean()
         models = [SVC(kernel="linear", C=C / unit, class_weight="balanced") for C in GRID]
         errors = [1 - balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
-        np.testing.assert_allclose(ours.errors_, errors, atol=1e-12)
+        assert_allclose(ours.errors_, errors, atol=1e-12)
         assert pytest.approx(GRID[int(np.argmin(errors))] / unit, rel=1e-12) == ours.C_
-        np.testing.assert_array_equal(ours.predict(X), models[int(np.argmin(errors))].fit(X, y).predict(X))
+        assert_array_equal(ours.predict(X), models[int(np.argmin(errors))].fit(X, y).predict(X))
         assert (ours.predict(X) > 0).any()
         for factor in (2.0**-20, 2.0**20):
-            np.testing.assert_array_equal(
+            assert_array_equal(
                 CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options).fit(factor * X, y).errors_,
                 ours.errors_,
             )
@@ -74,7 +75,7 @@ def test_several_classes_and_small_ones():
     X, y = load_digits(return_X_y=True)
     X, y = X[:200], y[:200]
     model = CrossValidatedSVM(grid=(0.001, 0.1), n_splits=3).fit(X, y)
-    np.testing.assert_array_equal(model.predict(X), LibsvmSVM(C=model.C_).fit(X, y).predict(X))
+    assert_array_equal(model.predict(X), LibsvmSVM(C=model.C_).fit(X, y).predict(X))
     few = CrossValidatedSVM(n_splits=10).fit(*[part[:12] for part in noisy()])  # as many folds as the smallest class
     assert few.C_ in module.GRID
 
@@ -84,7 +85,7 @@ def test_supervised_selection_has_the_support_vectors_of_the_chosen_c():
     model = CrossValidatedSVM(grid=GRID)
     chosen = model.fit(X, y).C_
     selector = OnSupportVectors(LeverageScoreSelector(20, strategy="top"), svm=CrossValidatedSVM(grid=GRID)).fit(X, y)
-    np.testing.assert_array_equal(selector.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_))
+    assert_array_equal(selector.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_))
     assert TrainingView(X, y).support_rows(model).size == selector.support_rows_.size
 
 

@@ -180,7 +180,8 @@ def test_your_data_in_five_minutes_in_an_empty_folder(tmp_path, monkeypatch):
     lines, table = shown.splitlines(), table.read_text(encoding="utf-8").replace("\\", "").splitlines()
     assert table[1] == ""
     for line, written in zip(lines, table[2:], strict=False):
-        ours, theirs = ([cell.strip() for cell in text.split("|")] for text in (line, written))
+        ours = [cell.strip() for cell in line.split("|")]
+        theirs = [cell.strip() for cell in written.split("|")]
         assert ours[:8] == theirs[:8] or set(line) <= {*"|-"}, line  # a time is another one each time
         assert ours[9:] == theirs[9:] or set(line) <= {*"|-"}
     assert (tmp_path / "results" / "report" / "index.html").is_file()

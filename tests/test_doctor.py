@@ -14,13 +14,11 @@ FORMS = {name: read_source(name).forms for name in ("cifar10", "rcv1_ccat")}
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Work in an empty folder, with an empty data folder and without a mirror."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    return tmp_path
+def folder(no_data, monkeypatch):
+    """Work in a folder with an empty data folder and without a mirror."""
+    monkeypatch.chdir(no_data)
+    (no_data / "data").mkdir()
+    return no_data
 
 
 @pytest.fixture

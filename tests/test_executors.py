@@ -86,15 +86,15 @@ def test_ctrl_c_while_workers_start(delay, tmp_path):
 
 
 @pytest.mark.parametrize(("start", "n_here"), [(1e9, 3), (-1e9, 2)], ids=["work of seconds", "long work"])
-def test_workers_start_where_they_end_sooner(start, n_here, tmp_path, monkeypatch):
+def test_workers_start_where_they_end_sooner(start, n_here, monkeypatch):
     """The first task imports and loads, and the second one says how long the others take."""
     monkeypatch.setattr(executors, "WORKERS_START", start)
-    here = []
+    run_in_this_process = []
     run = executors.run_and_record
-    monkeypatch.setattr(executors, "run_and_record", lambda task: here.append(task) or run(task))
+    monkeypatch.setattr(executors, "run_and_record", lambda task: run_in_this_process.append(task) or run(task))
     tasks = make_tasks([small_cell(UNIFORM, repeats=2)])[:4] if start < 0 else make_tasks([small_cell(UNIFORM)])
     results = list(execute(tasks, {"name": "auto", "n_jobs": 2}))
-    assert len(here) == n_here
+    assert len(run_in_this_process) == n_here
     assert len(results) == len(tasks)
     keys = {record["key"] for result in results for record in result.records}
     assert keys == {trial.key for task in tasks for trial in task.trials}

@@ -43,12 +43,15 @@ D = 12
 
 def trials_with(selections, *, n_features=D, **columns):
     """Return trials as `planned_trials` gives them; None among the selections keeps all features."""
+    lists = []
+    sizes = []
+    for features in selections:
+        lists.append(None if features is None else np.array(features, np.int32))
+        sizes.append(n_features if features is None else len(features))
     return pd.DataFrame(
         {
-            "features": pd.Series(
-                [None if features is None else np.array(features, np.int32) for features in selections], dtype=object
-            ),
-            "n_selected": [n_features if features is None else len(features) for features in selections],
+            "features": pd.Series(lists, dtype=object),
+            "n_selected": sizes,
             "n_features": n_features,
             "repeat": 0,
             "fold": range(len(selections)),
@@ -76,7 +79,9 @@ def test_counts_places_and_weights_are_those_of_a_count_by_hand(chosen):
     lists = [order for order, _ in chosen]
     weights = [features for _, features in chosen]
     selected = selected_features(trials_with(lists, coefficients=weights), [f"f{k}" for k in range(D)])
-    sets = [range(D) if order is None else order for order in lists]
+    sets = []
+    for order in lists:
+        sets.append(range(D) if order is None else order)
     times = Counter(feature for features in sets for feature in features)
     places = {k: [] for k in times}
     values = {k: [] for k in times}
@@ -90,13 +95,15 @@ def test_counts_places_and_weights_are_those_of_a_count_by_hand(chosen):
     assert dict(zip(selected.frame["index"], selected.frame["times"], strict=True)) == times
     assert selected.frame["feature"].tolist() == [f"f{k}" for k in selected.frame["index"]]
     by_index = selected.frame.set_index("index")
+    order = []
     for feature, own in values.items():
         line = by_index.loc[feature]
+        place = median(places[feature]) if places[feature] else np.nan
+        order.append((-times[feature], np.nan_to_num(place, nan=np.inf), feature))
         assert line["frequency"] == pytest.approx(times[feature] / len(lists))
-        assert line["place"] == pytest.approx(median(places[feature]) if places[feature] else np.nan, nan_ok=True)
+        assert line["place"] == pytest.approx(place, nan_ok=True)
         assert line["weight"] == pytest.approx(mean(own) if own else np.nan, nan_ok=True, abs=1e-12)
         assert line["weight_sd"] == pytest.approx(stdev(own) if len(own) > 1 else np.nan, nan_ok=True, abs=1e-7)
-    order = [(-n, median(places[k]) if places[k] else np.inf, k) for k, n in times.items()]
     assert selected.frame["index"].tolist() == [k for *_, k in sorted(order)]
     if 0 < sum(map(len, sets)) < len(sets) * D:
         expected = stability([np.isin(range(D), [*features]) for features in sets], D, overlap=1 / 9)
@@ -186,7 +193,7 @@ def test_names_are_those_of_the_file_that_the_trials_are_of(tmp_path, becomes, r
     assert why.startswith("features are numbered from 1") is bool(reason)
 
 
-def test_cells_are_read_a_few_at_a_time(tmp_path, monkeypatch):
+def test_cells_are_read_a_few_at_a_time(tmp_path):
     """Pages of millions of trials: the same numbers, whatever is in memory together."""
     cells = [small_cell(LEVERAGE, dataset={"seed": seed}, draws=3, certify=False) for seed in (0, 1)]
     cells.append(small_cell(dataset={"seed": 0}, certify=False))

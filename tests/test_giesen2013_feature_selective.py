@@ -6,7 +6,6 @@ from scipy import sparse
 
 from provlab.core.plan import trials_of
 from provsel.models import FeatureSelectiveSVM
-from provsel.selectors import FeatureSelectiveSelector
 from small_runs import FULL, UNIFORM, records_of, small_cell
 
 COMPRESSED = {
@@ -69,20 +68,6 @@ def test_relative_units_forget_the_scale(form, scale, data):
     assert absolute.objective_ != pytest.approx(fitted.objective_, rel=1e-2)  # negative control
 
 
-def test_one_is_where_everything_is_dropped(data):
-    X, y = data
-    assert FeatureSelectiveSVM(c1=0.999, relative=True).fit(X, y).coef_.any()
-    with pytest.warns(UserWarning, match=r"every weight is zero at c1=1.001; kept the feature"):
-        assert not FeatureSelectiveSVM(c1=1.001, relative=True).fit(X, y).coef_.any()
-    selector = FeatureSelectiveSelector(c1=0.1, relative=True).fit(X, y)
-    assert selector.c1_ == FeatureSelectiveSVM(c1=0.1, relative=True).fit(X, y).c1_
-    for cls in (FeatureSelectiveSVM, FeatureSelectiveSelector):
-        with pytest.raises(ValueError, match=f"{cls.__name__}: expected relative to be True or False, got 1"):
-            cls(relative=1).fit(X, y)
-        with pytest.raises(ValueError, match=r"got none of 80 at c1=0.001; check that some feature differs"):
-            cls(relative=True).fit(np.zeros_like(X), y)
-
-
 def share(v, first, second, part):
     """Return v with the sum of two weights, a part of it at one and the rest at the other."""
     shared = v.copy()
@@ -120,18 +105,3 @@ def test_the_solution_of_section_4_is_not_unique():
             assert np.abs(v[[3, 7]]).sum() * 0.6 <= full
             assert others == pytest.approx([least] * 3, rel=1e-12)
     assert unique == [False, True]  # from full use on the penalty is quadratic, and has one least value
-
-
-def test_as_printed_equal_columns_have_mirrored_solutions():
-    """The least of c2 w^2 + c1 mu with mu w = v is concave in small v: all of a sum stands at one of two columns."""
-    c1 = 0.02
-    c2 = 1e-3
-    mu = np.linspace(1e-6, 1, 200_001)
-
-    def printed(size):
-        return 0.0 if size == 0 else (c2 * (size / mu) ** 2 + c1 * mu).min()
-
-    total = 1.5
-    assert total**2 < 2 * c1 / c2  # beyond, two columns in full use are cheaper than one
-    shared = [printed(part * total) + printed((1 - part) * total) for part in (0.0, 0.25, 0.5, 1.0)]
-    assert shared[0] == shared[3] < min(shared[1:3])

@@ -15,11 +15,7 @@ from small_runs import REPO
 CONF = {name: f"conf/{name.removesuffix('s')}" for name in TITLES} | {"artefacts": "experiments"}
 
 
-@pytest.fixture(autouse=True)
-def no_data(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("no_data")
 
 
 def test_every_config_has_one_line(capsys):
@@ -37,36 +33,36 @@ def test_every_config_has_one_line(capsys):
 
 
 def test_data_sets_have_licences():
-    found = listing("datasets")
+    listed = listing("datasets")
     for name in source_names():
-        assert found[name].startswith(f"{read_source(name).title}: "), name
-        assert found[name].endswith(f"Licence: {' '.join(read_source(name).licence.split())}"), name
-    assert found["file"] == (
+        assert listed[name].startswith(f"{read_source(name).title}: "), name
+        assert listed[name].endswith(f"Licence: {' '.join(read_source(name).licence.split())}"), name
+    assert listed["file"] == (
         "Your own file: CSV and other text, ARFF, Excel, Parquet, Feather, Stata, JSON lines, npz, npy, svmlight or "
         "MATLAB."
     )
-    assert found["synthetic"].endswith("Generated.")
-    assert found["digits"].endswith("Bundled with scikit-learn.")
-    assert "72 samples with 7129" in found["allaml"]
+    assert listed["synthetic"].endswith("Generated.")
+    assert listed["digits"].endswith("Bundled with scikit-learn.")
+    assert "72 samples with 7129" in listed["allaml"]
 
 
 def test_selectors_and_models_say_chance_and_guarantee():
-    found = listing("selectors")
-    assert found.pop("any").endswith("in provsel.toml (none yet): selector._target_=module.Class")
-    assert found["bss"].startswith("BSSSelector: Select features by single-set spectral sparsification")
-    assert found["bss"].endswith("Guarantee: budget(rank, eps, delta).")
-    assert found["at_size_lpsvm"].startswith("AtSize of LPSVMSelector: ")
-    assert " Subset, without labels, time n d min(n, d). Source: Paul, Magdon-Ismail, Dri" in found["bss"]
-    assert found["f_test"].endswith(" Filter, classes or numbers, time n d. Source: Fisher (1925).")
-    assert found["svm_weights"].endswith(
+    listed = listing("selectors")
+    assert listed.pop("any").endswith("in provsel.toml (none yet): selector._target_=module.Class")
+    assert listed["bss"].startswith("BSSSelector: Select features by single-set spectral sparsification")
+    assert listed["bss"].endswith("Guarantee: budget(rank, eps, delta).")
+    assert listed["at_size_lpsvm"].startswith("AtSize of LPSVMSelector: ")
+    assert " Subset, without labels, time n d min(n, d). Source: Paul, Magdon-Ismail, Dri" in listed["bss"]
+    assert listed["f_test"].endswith(" Filter, classes or numbers, time n d. Source: Fisher (1925).")
+    assert listed["svm_weights"].endswith(
         " Embedded, classes or numbers, time a linear SVM. Source: Guyon, Weston, Barnhill, Vapnik (2002)."
     )
-    assert found.keys() == SELECTORS.keys()
-    draws = {name for name, text in found.items() if " Draws." in text}
+    assert listed.keys() == SELECTORS.keys()
+    draws = {name for name, text in listed.items() if " Draws." in text}
     assert {"uniform", "leverage", "online_leverage", "gaussian_compression", "sparse_embedding"} <= draws
     assert not {"bss", "full", "rrqr", "lpsvm", "rfe", "laplacian_score"} & draws
-    classes = {name: compose_config([f"selector={name}"])["selector"]["_target_"].rsplit(".", 1)[-1] for name in found}
-    guaranteed = {name for name, text in found.items() if "Guarantee: " in text}
+    classes = {name: compose_config([f"selector={name}"])["selector"]["_target_"].rsplit(".", 1)[-1] for name in listed}
+    guaranteed = {name for name, text in listed.items() if "Guarantee: " in text}
     assert guaranteed == {
         name for name, cls in classes.items() if hasattr(getattr(provsel.selectors, cls, None), "budget")
     }
@@ -110,8 +106,8 @@ def test_no_spelling_means_two_files():
         names = [path.stem for path in (REPO / "conf" / group).glob("*.yaml")]
         for name, others in spellings.items():
             assert name in names
-            for other in others:
-                assert file_named(group, other, names) == name, other
+            for spelling in others:
+                assert file_named(group, spelling, names) == name, spelling
 
 
 def test_what_means_nothing_is_said_with_what_was_probably_meant():

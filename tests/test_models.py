@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -39,12 +40,12 @@ def test_libsvm_equals_scikit_learn(shape, form, C, weights):
     options = {"C": C, "tol": 1e-8, "class_weight": weights}
     ours = LibsvmSVM(**options).fit(FORMS[form](X), y)
     theirs = SVC(kernel="linear", **options).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-4, atol=1e-6)
-    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-6)
+    assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-4, atol=1e-6)
+    assert_array_equal(ours.support_, theirs.support_)
     new, _ = two_classes(*shape, seed=1)
-    np.testing.assert_array_equal(ours.predict(FORMS[form](new)), theirs.predict(new))
-    np.testing.assert_allclose(ours.decision_function(FORMS[form](new)), theirs.decision_function(new), atol=1e-5)
+    assert_array_equal(ours.predict(FORMS[form](new)), theirs.predict(new))
+    assert_allclose(ours.decision_function(FORMS[form](new)), theirs.decision_function(new), atol=1e-5)
     assert isinstance(ours.coef_, np.ndarray)
     assert ours.support_.dtype == np.int64
 
@@ -63,7 +64,7 @@ def test_a_gram_matrix_gives_the_bits_of_scikit_learn(n_classes, C):
             theirs = SVC(kernel="precomputed", C=C, tol=1e-3, class_weight="balanced" if balanced else None)
             theirs.fit(X @ X.T, labels)
             for name in ours._fields:
-                np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, f"{name}_"))
+                assert_array_equal(getattr(ours, name), getattr(theirs, f"{name}_"))
 
 
 BROKEN = {
@@ -80,7 +81,7 @@ def test_another_libsvm_in_scikit_learn_is_left_for_its_public_one(monkeypatch, 
     monkeypatch.setattr(_libsvm_library, "_through", lambda fit: broken)
     _libsvm_library._direct.cache_clear()
     assert _libsvm_library._direct() is None
-    np.testing.assert_array_equal(LibsvmSVM().fit(X, y).coef_, expected.coef_)
+    assert_array_equal(LibsvmSVM().fit(X, y).coef_, expected.coef_)
     _libsvm_library._direct.cache_clear()
 
 
@@ -99,8 +100,8 @@ def test_libsvm_votes_as_scikit_learn_on_digits(rows, form):
     new = X[rows:]
     ours = LibsvmSVM().fit(FORMS[form](X[:rows]), y[:rows])
     theirs = SVC(kernel="linear", break_ties=True).fit(X[:rows], y[:rows])
-    np.testing.assert_array_equal(ours.predict(FORMS[form](new)), theirs.predict(new))
-    np.testing.assert_allclose(ours.decision_function(new), theirs.decision_function(new), atol=1e-6)
+    assert_array_equal(ours.predict(FORMS[form](new)), theirs.predict(new))
+    assert_allclose(ours.decision_function(new), theirs.decision_function(new), atol=1e-6)
     assert ours.coef_.shape == (45, 64)
 
 
@@ -121,7 +122,7 @@ def test_liblinear_repeats_bit_for_bit_by_its_seed(loss):
         [ctypes.CDLL(None).rand() for _ in range(disturbance)]
         if IS_OFFICIAL:  # negative control: without the seed two calls in one process differ
             assert not np.array_equal(raw_liblinear(X, y), raw_liblinear(X, y))
-        np.testing.assert_array_equal(LiblinearSVM(loss=loss).fit(X, y).coef_, first)
+        assert_array_equal(LiblinearSVM(loss=loss).fit(X, y).coef_, first)
 
 
 def objective(coef, intercept, X, y, loss, C, penalise_intercept):
@@ -142,7 +143,7 @@ def test_liblinear_is_optimal(shape, loss, fit_intercept):
         objective(model.coef_, np.ravel(model.intercept_), X, y, loss, C, fit_intercept) for model in (ours, theirs)
     ]
     assert values[0] == pytest.approx(values[1], rel=1e-2)
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert_array_equal(ours.predict(X), theirs.predict(X))
     assert ours.intercept_.shape == (1,)
     assert (ours.intercept_[0] != 0) == fit_intercept
 
@@ -166,7 +167,7 @@ def test_liblinear_several_classes():
     assert model.score(X, y) > 0.95
     for k in (0, 7):
         binary = LiblinearSVM(C=1.0, tol=1e-3, fit_intercept=True).fit(X[order], y[order] == k)
-        np.testing.assert_allclose(model.coef_[k], binary.coef_[0], atol=0.02)
+        assert_allclose(model.coef_[k], binary.coef_[0], atol=0.02)
 
 
 OTHERWISE = {
@@ -225,9 +226,9 @@ def test_liblinear_trailing_empty_columns(n_columns):
     for fit_intercept in (False, True):
         plain = LiblinearSVM(fit_intercept=fit_intercept).fit(X, y)
         model = LiblinearSVM(fit_intercept=fit_intercept).fit(padded, y)
-        np.testing.assert_allclose(model.coef_[:, :20], plain.coef_, atol=1e-12)
+        assert_allclose(model.coef_[:, :20], plain.coef_, atol=1e-12)
         assert not model.coef_[:, 20:].any()
-        np.testing.assert_allclose(model.intercept_, plain.intercept_, atol=1e-12)
+        assert_allclose(model.intercept_, plain.intercept_, atol=1e-12)
 
 
 def test_support_rows_of_a_compressed_svm_are_those_with_dual_variables():
@@ -235,7 +236,7 @@ def test_support_rows_of_a_compressed_svm_are_those_with_dual_variables():
     X, y = load_digits(return_X_y=True)
     rows = np.isin(y, (3, 8))
     model = CompressedLinearSVM(10, c=1e-3, random_state=0).fit(X[rows], y[rows])
-    np.testing.assert_array_equal(support_rows(model, X[rows], y[rows]), np.flatnonzero(model.dual_coef_ != 0))
+    assert_array_equal(support_rows(model, X[rows], y[rows]), np.flatnonzero(model.dual_coef_ != 0))
     assert support_rows(model, X[rows], y[rows]).size > 0
 
 
@@ -247,7 +248,7 @@ def test_support_rows_without_support_are_those_inside_a_margin():
         inside = signs * values < 1 if values.ndim == 2 else (signs[:, 1] * values < 1)[:, None]
         rows = support_rows(model, X, y)
         assert rows.dtype == np.int64
-        np.testing.assert_array_equal(rows, np.flatnonzero(inside.any(axis=1)))
+        assert_array_equal(rows, np.flatnonzero(inside.any(axis=1)))
     assert 0 < support_rows(LiblinearSVM(C=0.1).fit(*two_classes(200, 10)), *two_classes(200, 10)).size < 200
 
 
@@ -260,8 +261,8 @@ def test_rows_validated_before_give_the_same(model, form):
     X = FORMS[form](X)
     whole = clone(model).fit(X, y)
     rows = clone(model).fit_rows(X, y)
-    np.testing.assert_array_equal(whole.coef_, rows.coef_)
-    np.testing.assert_array_equal(whole.predict(X), rows.predict_rows(X))
+    assert_array_equal(whole.coef_, rows.coef_)
+    assert_array_equal(whole.predict(X), rows.predict_rows(X))
     assert whole.n_features_in_ == rows.n_features_in_
     with pytest.raises(ValueError, match="expected labels of at least two classes, got 1 class"):
         clone(model).fit_rows(X, np.zeros(30))

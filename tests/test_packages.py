@@ -111,13 +111,13 @@ def test_the_recipe_asks_for_what_the_project_does():
     library, laboratory = recipe["outputs"]
     extras = PROJECT["optional-dependencies"]
     of_laboratory = [*extras["lab"], *(text for text in extras["report"] if not text.startswith("provsel["))]
-    asked = {"provsel": PROJECT["dependencies"], "provsel-lab": of_laboratory}
+    dependencies = {"provsel": PROJECT["dependencies"], "provsel-lab": of_laboratory}
     for output, first in (
         (library, "python>=${{python_min}}"),
         (laboratory, '${{pin_subpackage("provsel",exact=True)}}'),
     ):
         needed = [first]
-        for text in asked[output["package"]["name"]]:
+        for text in dependencies[output["package"]["name"]]:
             name = re.match(r"[\w-]+", text)[0]
             needed.append(text.replace(name, CONDA_NAMES.get(name, name), 1))
         assert [text.replace(" ", "") for text in output["requirements"]["run"]] == needed

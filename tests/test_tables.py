@@ -247,7 +247,8 @@ def drawn_table(stored_cells, folder, datasets, **layout):
     parts = {"artefact": layout}
     artefact = Artefact("paper/table9", "A table", (Entry("a", "c", stored_cells[1]),), parts)
     text = render_table(Rendering(artefact, frame, folder / "table9", folder / "figure", stored_cells[0]))
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line]
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line]
+    return [[*map(str.strip, cells)] for cells in lines]
 
 
 def test_a_table_without_a_script_is_rows_and_columns_beside_the_print(stored_cells, tmp_path):

@@ -73,7 +73,7 @@ def test_nan_is_no_difference_and_each_number_counts(cls):
 def test_numbers_in_tuples_and_in_records_within_records_count():
     @dataclass(frozen=True, eq=False)
     class Pair(ValuesWithNaN):
-        one: Finding
+        single: Finding
         more: tuple[Finding, ...]
 
     def pair(effect):

@@ -178,8 +178,9 @@ def textbook_spectral(V, r):
             else:
                 low = middle
         Z = np.linalg.inv(Y - (low + step(low, eps, d - s)) * np.eye(k))
-        gains = [-np.inf if j in chosen else V[j] @ Z @ Z @ V[j] / (1 + V[j] @ Z @ V[j]) for j in range(d)]
-        chosen.append(int(np.argmax(np.array(gains) >= max(gains) * (1 - 1e-10))))
+        gains = np.array([v @ Z @ Z @ v / (1 + v @ Z @ v) for v in V])
+        gains[chosen] = -np.inf
+        chosen.append(int(np.argmax(gains >= gains.max() * (1 - 1e-10))))
         Y += np.outer(V[chosen[-1]], V[chosen[-1]])
     return chosen, promises.max()
 

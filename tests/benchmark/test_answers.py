@@ -116,7 +116,8 @@ def test_two_folds_without_spread_show_no_difference():
 
 
 def test_several_data_sets_are_counted():
-    clear, close = folds_of({"a": 5.0, "b": 30.0, "c": 31.0}), folds_of({"a": 5.1, "b": 5.0, "c": 40.0})
+    clear = folds_of({"a": 5.0, "b": 30.0, "c": 31.0})
+    close = folds_of({"a": 5.1, "b": 5.0, "c": 40.0})
     [text] = of_datasets({"one": clear, "two": close}, ERROR)
     assert text.startswith("Best or tied with the best, out of 2 data sets: a on 2, b on 1. A difference of ")
     assert of_datasets({"one": folds_of({"a": 1.0})}, ERROR) == []

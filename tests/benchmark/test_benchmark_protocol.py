@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import f_classif
 from sklearn.model_selection import StratifiedKFold
@@ -25,6 +26,7 @@ from provlab.run.measured_view import MeasuredView
 from provlab.run.measuring import measure
 from provlab.run.task import run_task
 from provsel.selectors import BaseSelector, Selection, checked_count
+from provsel.stability import stability
 from small_runs import run_quietly
 
 SMALL = PanelDataset(
@@ -114,9 +116,9 @@ def test_a_selector_that_would_leak_never_sees_a_test_row(fold_rows):
         [cell] = cells(Recorder(5))
         records = [trial(cell, rows, train, test) for rows in (dataset, changed)]
     assert len(SEEN) == 2
-    np.testing.assert_array_equal(*SEEN)
+    assert_array_equal(*SEEN)
     assert SEEN[0].shape == (train.size, dataset.X.shape[1] + 1)
-    np.testing.assert_allclose(SEEN[0][:, :-1], StandardScaler().fit(dataset.X[train]).transform(dataset.X[train]))
+    assert_allclose(SEEN[0][:, :-1], StandardScaler().fit(dataset.X[train]).transform(dataset.X[train]))
     assert records[0]["features"].tolist() == records[1]["features"].tolist()
     # it does leak where it is given all rows: this test can fail
     everything = np.arange(len(dataset.y))
@@ -135,7 +137,7 @@ def test_test_rows_make_no_difference_to_the_training_of_any_method(name, fold_r
         cell = next(planned.cell for planned in cells if planned.model == model)
         first, second = (trial(cell, planned, train, test) for planned in (dataset, changed))
         for column in TRAINED:
-            np.testing.assert_array_equal(first.get(column), second.get(column))
+            assert_array_equal(first.get(column), second.get(column))
         assert first["failure"] == "", first["failure"]
 
 
@@ -221,7 +223,7 @@ def test_an_empty_selection_is_a_result(tmp_path):
     assert {*trials["balanced_accuracy"]} == {0.5}
     data = load_from(empty[0].dataset)
     values = np.linalg.svd(StandardScaler().fit_transform(data.X), compute_uv=False) ** 2
-    np.testing.assert_allclose(trials["subset_ratio"], values.sum() / values[5:].sum(), rtol=0.1)  # of all rows
+    assert_allclose(trials["subset_ratio"], values.sum() / values[5:].sum(), rtol=0.1)  # of all rows
     panel = panel_from(store, [PanelCell("m", "d", "designs", 5, "linear", 3, empty[0])], {"d": SMALL})
     assert panel["stability"].isna().all()
     assert {*panel["support_f1"], *panel["support_recall"], *panel["false_discovery"]} == {0.0}
@@ -259,14 +261,6 @@ def own_order(name, X, y):
     return np.argsort(-ExtraTreesClassifier(250, random_state=0).fit(X, y).feature_importances_, kind="stable")
 
 
-def own_stability(kept, d):
-    Z = np.zeros((len(kept), d))
-    for row, features in zip(Z, kept, strict=True):
-        row[features] = 1
-    k = Z.sum(axis=1).mean() / d
-    return 1 - Z.var(axis=0, ddof=1).mean() / (k * (1 - k))
-
-
 @pytest.mark.parametrize("name", ["F-test", "extra trees"])
 @pytest.mark.parametrize("dataset", ["breast_cancer", "shift"])
 def test_stability_support_and_column_subset_are_as_defined(name, dataset, tmp_path):
@@ -297,7 +291,7 @@ def test_stability_support_and_column_subset_are_as_defined(name, dataset, tmp_p
             ratio = lines.loc[(repeat, fold), "subset_frobenius_ratio"]
             assert ratio == pytest.approx(np.sum(rest**2) / best, rel=1e-3)  # four digits are kept
             hits.append(len({*columns} & (support or set())) / 10)
-        stabilities.append(own_stability(kept, data.X.shape[1]))
+        stabilities.append(stability(kept, data.X.shape[1]).index)
     line = panel.iloc[0]
     assert line["stability"] == pytest.approx(np.mean(stabilities))
     if support is None:
@@ -327,7 +321,7 @@ def test_stability_is_of_the_columns_of_the_data_where_each_fold_leaves_out_othe
             kept.append(columns[order[:10]])
             varying.add(tuple(columns))
         ever = np.unique(np.concatenate([*map(np.array, varying)]))
-        expected.append(own_stability([np.searchsorted(ever, columns) for columns in kept], ever.size))
+        expected.append(stability([np.searchsorted(ever, columns) for columns in kept], ever.size).index)
     assert len(varying) > 1  # else any numbering is right
     values = panel_from(store, chosen, sets).groupby("method")["stability"].unique()
     assert values["F-test"] == pytest.approx(np.mean(expected), abs=0.01)

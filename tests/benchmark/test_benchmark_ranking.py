@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from provlab.verdicts.panel_frame import as_panel
@@ -97,10 +98,10 @@ def test_ranks_follow_from_the_frame_alone(panel, scores):
         defined = values.dropna()
         expected.loc[place, defined.index] = 0.5 + (stats.rankdata(defined) - 0.5) * len(values) / len(defined)
     ours = ranks(scores.of_slice(size=20, model="forest")).droplevel(["source", "size", "model"])
-    np.testing.assert_allclose(ours.loc[[*expected.index], expected.columns], expected)
+    assert_allclose(ours.loc[[*expected.index], expected.columns], expected)
     board = leaderboard(scores, size=20, model="forest")
     means = expected.groupby(level="domain").mean().mean()
-    np.testing.assert_allclose(board["rank"], means[board.index])
+    assert_allclose(board["rank"], means[board.index])
     assert board.index[0] == "good"
     assert (board["low"] <= board["rank"]).all()
     assert (board["rank"] <= board["high"]).all()
@@ -136,7 +137,7 @@ def test_tests_follow_from_the_frame_alone(panel, scores):
     for method, line in table.iterrows():
         own = means[method].dropna()
         ends = stats.ttest_1samp(own, 0).confidence_interval(0.95)
-        np.testing.assert_allclose(line[["difference", "low", "high"]].astype(float), [own.mean(), *ends])
+        assert_allclose(line[["difference", "low", "high"]].astype(float), [own.mean(), *ends])
         for shift, power in ((1.0, 0.9), (0.8, 0.8)):
             df = len(own) - 1
             error = own.sem()
@@ -145,7 +146,7 @@ def test_tests_follow_from_the_frame_alone(panel, scores):
     sides = {"p_better": [means], "p_worse": [-means], "p_same": [means - 1, -means - 1]}
     for name, samples in sides.items():
         p_values, _ = by_textbook(pd.concat(samples, axis=1))
-        np.testing.assert_allclose(table[name], np.max(np.split(p_values, len(samples)), axis=0))
+        assert_allclose(table[name], np.max(np.split(p_values, len(samples)), axis=0))
     assert table["domains"].to_dict() == {"good": 5, "random": 5, "slow": 5, "two classes": 4}
     assert table.loc["random", "verdict"] == "worse"
 
@@ -213,9 +214,9 @@ def test_p_values_keep_with_units_orders_and_copies(values, exponent):
     p_values, _ = adjusted(values)
     assert ((p_values > 0) & (p_values <= 1)).all()
     assert p_values.min() >= 2.0 ** -len(values) - 1e-12
-    np.testing.assert_array_equal(adjusted(np.ldexp(values, exponent))[0], p_values)
-    np.testing.assert_allclose(adjusted(values[::-1])[0], p_values)
-    np.testing.assert_array_equal(adjusted(np.hstack([values, values]))[0], np.hstack([p_values, p_values]))
+    assert_array_equal(adjusted(np.ldexp(values, exponent))[0], p_values)
+    assert_allclose(adjusted(values[::-1])[0], p_values)
+    assert_array_equal(adjusted(np.hstack([values, values]))[0], np.hstack([p_values, p_values]))
     alone = np.hstack([adjusted(column[:, None])[0] for column in values.T])
     assert (p_values >= alone - 1e-12).all()
 
@@ -341,12 +342,12 @@ def test_sources_count_the_same_where_a_table_says_so(panel, scores):
 
 def test_win_rates_of_a_pair_add_up_to_one(panel, scores):
     rates = win_rates(scores.of_slice())
-    np.testing.assert_allclose(rates + rates.T, 1)
+    assert_allclose(rates + rates.T, 1)
     assert rates.loc["good", "random"] > 0.9
     everywhere_defined = Scores.of(panel[panel["method"] != "two classes"])
     rates = win_rates(everywhere_defined.of_slice())
     board = leaderboard(everywhere_defined)
-    np.testing.assert_allclose(board["win_rate"], (rates.sum(axis=1) - 0.5)[board.index] / (len(board) - 1))
+    assert_allclose(board["win_rate"], (rates.sum(axis=1) - 0.5)[board.index] / (len(board) - 1))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_allclose
 from pages_reader import read_pages
 
 from provlab.bench.boards import BOARDS, RELEASES, release_board
@@ -114,7 +115,7 @@ def test_overlaps_are_means_over_the_data_sets_of_a_task(computed):
     for name in SETS:
         [line] = pd.read_parquet(file_of(name, computed / PANEL / OVERLAPS)).to_dict("records")
         values.append(line["overlap"])
-    np.testing.assert_allclose(table, [[1, np.mean(values) / 100], [np.mean(values) / 100, 1]])
+    assert_allclose(table, [[1, np.mean(values) / 100], [np.mean(values) / 100, 1]])
     assert read_overlaps(computed / PANEL, "regression").empty
 
 
@@ -168,11 +169,11 @@ def test_tables_of_results_are_those_of_the_trials(folder):
     scores = Scores.of(read_panel(folder / PANEL))
     assert board["method"].tolist() == [*leaderboard(scores).index]
     assert {*board["task"]} == {"classification"}
-    np.testing.assert_allclose(board["loss"], leaderboard(scores)["loss"], rtol=1e-5)
+    assert_allclose(board["loss"], leaderboard(scores)["loss"], rtol=1e-5)
     assert {*compared["method"]} == {"F-test", "random"}
     assert {*compared["size"]} == {5, 10, 20, 50, 100, 200, CHOSEN_SIZE}
     everywhere = compared[compared["domain"] == "all domains"]
-    np.testing.assert_allclose(everywhere["difference"], against_all(scores)["difference"], rtol=1e-5)
+    assert_allclose(everywhere["difference"], against_all(scores)["difference"], rtol=1e-5)
     assert stored_answers(folder / PANEL, "classification") == [], "two domains do not speak of a new one"
 
 
@@ -223,7 +224,7 @@ def test_the_stored_tables_are_those_of_the_stored_trials():
     for task, of_task in stored.groupby("task"):
         expected = leaderboard(Scores.of(panel, task))
         assert of_task["method"].tolist() == [*expected.index], "run: provsel reference --panel"
-        np.testing.assert_allclose(of_task["rank"], expected["rank"], rtol=1e-5)
+        assert_allclose(of_task["rank"], expected["rank"], rtol=1e-5)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -259,7 +260,7 @@ def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():
     answers = pd.read_csv(REPO / PANEL / "_answers.csv")
     beside = pd.read_csv(REPO / PANEL / "_beside_random.csv")
     for lines in (answers, beside):
-        np.testing.assert_allclose(lines[["better", "within", "worse"]].sum(axis=1), 1, atol=2e-4)
+        assert_allclose(lines[["better", "within", "worse"]].sum(axis=1), 1, atol=2e-4)
         assert (lines["low"] <= lines["high"]).all()
     linear = answers[answers["judge"] == "linear"]
     shaped = linear[linear["place"].isin(SHAPES)].groupby(["task", "size", "method"]).size()

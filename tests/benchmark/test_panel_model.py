@@ -217,9 +217,9 @@ def test_the_detectable_difference_is_that_of_generalised_least_squares():
         expected = in_points(error * (t(n - 1).ppf(0.975) + t(n - 1).ppf(0.9)), 1.0)
         assert detectable(places, spreads, 2.0, domain=domain) == pytest.approx(expected)
     assert np.isnan(detectable(places[:1], spreads, 2.0))
-    each = [np.linalg.inv(covariance[np.ix_(domains == g, domains == g)]).sum() ** -1 for g in range(5)]
+    variances = [np.linalg.inv(covariance[np.ix_(domains == g, domains == g)]).sum() ** -1 for g in range(5)]
     quantiles = t(np.unique(sources).size - 5).ppf([0.975, 0.9])
-    expected = in_points(np.sqrt(np.sum(each)) / 5 * quantiles.sum(), 1.0)
+    expected = in_points(np.sqrt(np.sum(variances)) / 5 * quantiles.sum(), 1.0)
     assert detectable(places, spreads, 2.0, domain=SAME_DOMAINS) == pytest.approx(expected)
 
 

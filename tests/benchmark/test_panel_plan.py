@@ -6,6 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import f_classif
@@ -138,7 +139,9 @@ def test_a_method_is_run_up_to_a_number_of_entries_and_of_columns(limits, n_rows
 
 def test_every_domain_and_task_has_enough_sets_and_methods():
     entries = panel_datasets().values()
-    by_task = {task: [entry for entry in entries if entry.task == task] for task in ("classification", "regression")}
+    by_task = {"classification": [], "regression": []}
+    for entry in entries:
+        by_task[entry.task].append(entry)
     assert len(by_task["classification"]) >= 110
     assert len(by_task["regression"]) >= 30
     for task, least in (("classification", 40), ("regression", 25)):
@@ -165,7 +168,7 @@ def test_a_judge_draws_nothing_and_gives_what_is_measured_of_it(judge, task):
     X = rng.standard_normal((40, 3))
     y = X[:, 0] if task == "regression" else np.digitize(X[:, 0], [-0.3, 0.5])
     first, second = (model.fit(X, y).predict(X) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
+    assert_array_equal(first, second)
     if task == "classification":
         assert model.predict_proba(X).shape == (40, 3)
 
@@ -177,8 +180,8 @@ def test_boosting_of_sparse_rows_is_that_of_dense_ones():
     settings = {"max_iter": 5, "min_samples_leaf": 3, "class_weight": "balanced", "random_state": 1}
     own = BoostingClassifier(**settings).fit(sparse.csr_array(X), y)
     plain = HistGradientBoostingClassifier(**settings).fit(X, y)
-    np.testing.assert_array_equal(own.predict(sparse.csr_array(X)), plain.predict(X))
-    np.testing.assert_array_equal(own.predict_proba(sparse.csr_array(X)), plain.predict_proba(X))
+    assert_array_equal(own.predict(sparse.csr_array(X)), plain.predict(X))
+    assert_array_equal(own.predict_proba(sparse.csr_array(X)), plain.predict_proba(X))
 
 
 @pytest.mark.parametrize("n_rows", [200, 700])
@@ -192,10 +195,11 @@ def test_boosting_has_the_bins_of_scikit_learn_without_weights(n_rows, n_classes
     strength = X[:, 0] + X[:, 4] + X[:, 1]
     y = np.digitize(strength, [0.0] if n_classes == 2 else [-1.0, 1.0])
     settings = {"max_iter": 10, "min_samples_leaf": 5, "max_leaf_nodes": 8, "random_state": 1}
-    train, test = np.arange(n_rows), np.arange(n_rows, 2 * n_rows)
+    train = np.arange(n_rows)
+    test = np.arange(n_rows, 2 * n_rows)
     own = BoostingClassifier(**settings).fit(X[train], y[train])
     plain = HistGradientBoostingClassifier(**settings).fit(X[train], y[train])
-    np.testing.assert_array_equal(own.predict_proba(X[test]), plain.predict_proba(X[test]))
+    assert_array_equal(own.predict_proba(X[test]), plain.predict_proba(X[test]))
     weighted = BoostingClassifier(**settings, class_weight="balanced").fit(X[train], y[train])
     assert (weighted.predict_proba(X[test]) != own.predict_proba(X[test])).any()
 
@@ -213,8 +217,8 @@ def test_errors_by_class_are_those_of_a_confusion_matrix(y, predicted):
     classes = np.array([-1, 0, 1, 2, 5, 7])
     counts = class_counts(np.array(y), np.array(predicted), classes)
     table = confusion_matrix(y, predicted, labels=classes)
-    np.testing.assert_array_equal(counts["class_rows"], table.sum(axis=1))
-    np.testing.assert_array_equal(counts["class_errors"], table.sum(axis=1) - np.diag(table))
+    assert_array_equal(counts["class_rows"], table.sum(axis=1))
+    assert_array_equal(counts["class_errors"], table.sum(axis=1) - np.diag(table))
 
 
 # ---- the numbers again, with plain scikit-learn
@@ -239,7 +243,8 @@ def plain_judge(judge):
 
 def plain_bins(X, X_test):
     """Return rows whose columns of more than 255 values have bins of equal counts, whatever the classes weigh."""
-    binned, binned_test = X.copy(), X_test.copy()
+    binned = X.copy()
+    binned_test = X_test.copy()
     for place in range(X.shape[1]):
         if np.unique(X[:, place]).size > 255:
             borders = np.quantile(X[:, place], np.arange(1, 255) / 255, method="averaged_inverted_cdf")
@@ -254,7 +259,8 @@ def plain_order(X, y):
 
 def plain_size(X, y):
     """Return the number of features that three inner folds choose."""
-    best_mean, best_size = -np.inf, None
+    best_mean = -np.inf
+    best_size = None
     for size in (5, 20, 50, 200, X.shape[1]):
         if size > X.shape[1]:
             continue
@@ -266,7 +272,8 @@ def plain_size(X, y):
             table = confusion_matrix(y[test], predicted)
             scores.append((np.diag(table) / table.sum(axis=1)).mean())
         if np.mean(scores) > best_mean + 1e-12:
-            best_mean, best_size = np.mean(scores), size
+            best_mean = np.mean(scores)
+            best_size = size
     return best_size
 
 
@@ -298,14 +305,14 @@ def test_entries_are_those_of_plain_scikit_learn(dataset, tmp_path):
             X, X_test = plain_bins(X, X_test)
         model = plain_judge(judge).fit(X, data.y[train])
         table = confusion_matrix(data.y[test], model.predict(X_test))
-        np.testing.assert_array_equal(trial["class_rows"], table.sum(axis=1))
-        np.testing.assert_array_equal(trial["class_errors"], table.sum(axis=1) - np.diag(table))
+        assert_array_equal(trial["class_rows"], table.sum(axis=1))
+        assert_array_equal(trial["class_errors"], table.sum(axis=1) - np.diag(table))
         shares = model.predict_proba(X_test)
         loss = -log_loss(data.y[test], shares, labels=model.classes_)
         # two classes have the probability of the second
         area = roc_auc_score(data.y[test], shares if shares.shape[1] > 2 else shares[:, 1], multi_class="ovr")
-        np.testing.assert_allclose(trial["neg_log_loss"], loss, rtol=1e-5)
-        np.testing.assert_allclose(trial["roc_auc_ovr"], area, rtol=1e-5)
+        assert_allclose(trial["neg_log_loss"], loss, rtol=1e-5)
+        assert_allclose(trial["roc_auc_ovr"], area, rtol=1e-5)
 
 
 # ---- keys

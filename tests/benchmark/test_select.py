@@ -60,7 +60,8 @@ def plain_nested(X, y, selectors, model, sizes, outer, inner, error):
     for train, test in outer.split(X, y):
         inner_folds = [(train[a], train[b]) for a, b in inner.split(X[train], y[train])]
         candidates = [(selector, size) for size in sizes for selector in selectors] + [(None, X.shape[1])]
-        means, deviations = [], []
+        means = []
+        deviations = []
         for selector, size in candidates:
             of_folds = [fitted_error(selector, size, *fold) for fold in inner_folds]
             means.append(np.mean(of_folds))
@@ -93,7 +94,8 @@ def test_the_error_of_numbers_is_that_of_a_nested_loop_by_scikit_learn():
     X, y = X[:120], y[:120]
     selected = select(X, y, methods=FAST, task="regression", n_splits=4, n_jobs=1)
     selectors = [clone(method.selector) for method in selected.problem.methods]
-    outer, inner = KFold(4, shuffle=True, random_state=0), KFold(5, shuffle=True, random_state=0)
+    outer = KFold(4, shuffle=True, random_state=0)
+    inner = KFold(5, shuffle=True, random_state=0)
     errors = plain_nested(
         X, y, selectors, selected.problem.model, [1, 2, 3, 5, 8], outer, inner, root_mean_squared_error
     )
@@ -131,7 +133,8 @@ def test_a_selector_sees_training_rows_only():
         len(in_fold) == 5 * 6
     )  # five inner folds and the whole of each training fold; those of all rows are the latter
     assert all(rows in seen for rows in outer)
-    assert all(any(rows <= train for train in outer) for rows in in_fold)
+    for rows in in_fold:
+        assert any(rows <= train for train in outer)
     assert len(selected.folds) == 5
 
 
@@ -170,7 +173,8 @@ def test_noise_is_called_noise():
     wrong = 0
     for seed in range(30):
         rng = np.random.default_rng([seed, 7])
-        X, y = rng.standard_normal((60, 3)), rng.integers(0, 2, 60)
+        X = rng.standard_normal((60, 3))
+        y = rng.integers(0, 2, 60)
         selected = select(X, y, methods="f_test", n_splits=3, random_state=seed, n_jobs=1)
         wrong += not selected.answer[0].startswith("No method is shown to be better than guessing: ")
     assert wrong <= 2
@@ -304,7 +308,10 @@ def test_the_script_selects_the_same():
         assert len(selected.code.splitlines()) <= 16
         names = script(selected, X=data, y=labels)
         features = names["features"] if "features" in names else names["selector"].features_
-        assert [str(f + 1) if isinstance(f, int) else f for f in features] == selected.features
+        shown = list(features)
+        if data is X:  # a feature without a name is told by its number
+            shown = [str(number + 1) for number in features]
+        assert shown == selected.features
         if data is not table:
             predicted = names["pipeline"].predict(names["X"][features])
             assert predicted.tolist() == selected.pipeline.predict(data).tolist()

@@ -12,10 +12,8 @@ from small_runs import run_python
 
 
 @pytest.fixture
-def table(tmp_path, monkeypatch):
+def table(outside):
     """A folder with a table of flowers: texts, missing cells, a patient and a date in each row."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PROVSEL_PROJECT")
     rng = np.random.default_rng(3)
     n_rows = 80
     species = rng.choice(["iris", "rose"], n_rows)
@@ -48,12 +46,12 @@ def test_the_answer_comes_first_and_is_that_of_python(call, table):
 def test_options_say_number_groups_time_and_metric(call, table):
     status, printed, _ = call("select", *QUICK, "--groups=patient", "--features=2", "--metric=roc_auc", "--json")
     assert status == 0
-    found = json.loads(printed)
-    assert len(found["features"]) == 2
-    assert found["features"][0] == "petal"
-    assert found["error"]["low"] < found["error"]["value"] < found["error"]["high"]
-    assert {line["name"] for line in found["table"]} == {"f_test", "rrqr", "all columns", "guessing"}
-    assert found["table"][0]["roc_auc"] > 0.8
+    answer = json.loads(printed)
+    assert len(answer["features"]) == 2
+    assert answer["features"][0] == "petal"
+    assert answer["error"]["low"] < answer["error"]["value"] < answer["error"]["high"]
+    assert {line["name"] for line in answer["table"]} == {"f_test", "rrqr", "all columns", "guessing"}
+    assert answer["table"][0]["roc_auc"] > 0.8
     status, printed, _ = call("select", "flowers.csv", "species", "--methods=f_test", "--time=day", "--jobs=1")
     assert status == 0
     assert printed.startswith("Keep petal")
@@ -106,7 +104,6 @@ def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch
     ("words", "message"),
     [
         (["flowers.csv", "specis"], "TARGET: expected a column of petal, noise, town, patient, day"),
-        (["flowers.csv", "species", "--methods=f_tst"], "got 'f_tst'; did you mean 'f_test'?"),
         (
             ["flowers.csv", "species", "--time=dai"],
             "--time: expected a column of the table, got 'dai'; did you mean 'day'?",
@@ -116,7 +113,6 @@ def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch
         (["flowers.csv", "species", "dataset=digits"], "expected a file or dataset=NAME, got both"),
         (["no.csv", "species"], "there is no file"),
         (["dataset.target=y"], "expected TABLE TARGET, such as provsel select penguins.csv species, got no table"),
-        (["flowers.csv", "species", "--features=9"], "expected a number of features from 1 to 4"),
     ],
 )
 def test_what_is_wrong_is_one_message(words, message, call, table):
@@ -135,9 +131,7 @@ def test_one_class_and_undecided_numbers_say_the_option(call, table):
     assert "set --task classification or --task regression" in said
 
 
-def test_the_table_that_comes_with_provsel_is_read_where_there_is_none_of_its_name(call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PROVSEL_PROJECT")
+def test_the_table_that_comes_with_provsel_is_read_where_there_is_none_of_its_name(call, outside):
     quick = ["penguins.csv", "species", "--methods=f_test", "--folds=6", "--jobs=1"]
     status, printed, _ = call("select", *quick)
     assert status == 0

@@ -69,7 +69,8 @@ def test_an_answer_comes_first_and_can_be_read_on_a_telephone(visits, answers, k
     first, figure, table = (page.locator(f"main {name}").first.bounding_box() for name in (".answer", "img", "table"))
     assert first["y"] < figure["y"] < table["y"]
     box = page.locator(".scroll").first
-    name, number = box.locator("tbody th").first, box.locator("tbody td").first
+    name = box.locator("tbody th").first
+    number = box.locator("tbody td").first
     before = name.bounding_box()["x"], number.bounding_box()["x"]
     assert box.evaluate("box => { box.scrollLeft = 90; return box.scrollLeft; }") == 90
     assert name.bounding_box()["x"] == before[0]

@@ -576,9 +576,7 @@ def test_always_selected(artefacts, words):
     assert stem.finding.effect == 50
 
 
-def test_names_of_data_that_are_not_here_leave_a_claim_untested(artefacts, monkeypatch, tmp_path):
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+def test_names_of_data_that_are_not_here_leave_a_claim_untested(artefacts, no_data):
     absent = {"name": "techtc", "set": "Exp_10341_10755"}
     artefacts.add("made/absent", ["A"], ["r=1"], ["set3"], dataset=absent, n_splits=2)
     artefacts.put("made/absent", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")

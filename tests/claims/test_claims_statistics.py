@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scikit_posthocs
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
@@ -90,7 +91,7 @@ def test_t_without_overlap_is_the_plain_t_test(alternative):
     test = CorrectedT(values, ratio=0.0)
     expected = stats.ttest_1samp(values, 0.3, alternative=alternative)
     assert test.p_value(0.3, alternative) == pytest.approx(expected.pvalue, rel=1e-10)
-    np.testing.assert_allclose(test.interval(0.95), stats.ttest_1samp(values, 0).confidence_interval(0.95))
+    assert_allclose(test.interval(0.95), stats.ttest_1samp(values, 0).confidence_interval(0.95))
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.9, 3.0])
@@ -131,7 +132,9 @@ def test_two_classifiers_of_the_same_error_by_inverse_cross_validation():
         hard = rng.random((2, 400)) < 0.2
         losses = np.where(rng.random((2, 10, 400)) < 0.3, rng.random((2, 10, 400)) < 0.2, hard[:, None])
         parts = np.array_split(rng.permutation(400), 10)
-        errors = np.array([[np.delete(losses[m, k], parts[k]).mean() for k in range(10)] for m in (0, 1)])
+        errors = np.empty((2, 10))
+        for m, k in np.ndindex(2, 10):
+            errors[m, k] = np.delete(losses[m, k], parts[k]).mean()
         differences = 100 * (errors[0] - errors[1])
         variance = 1e4 * (errors.mean(axis=1).sum() - np.diff(errors.mean(axis=1))[0] ** 2)
         disjoint += DisjointT(differences, n_folds=10, shared=variance / 400).p_value() < 0.05
@@ -170,7 +173,8 @@ PAIRS = [("a", "b"), ("a", "c"), ("c", "d"), ("e", "f"), ("f", "a"), ("g", "h"),
 
 def test_pairs_that_share_a_member_by_brute_force():
     values = np.array([1.0, 3.0, -2.0, 0.5, 4.0, 2.0, -1.0])
-    shared = np.array([[float(bool({*first} & {*second})) for second in PAIRS] for first in PAIRS])
+    overlaps = [not {*first}.isdisjoint(second) for first, second in itertools.product(PAIRS, repeat=2)]
+    shared = np.reshape(overlaps, (len(PAIRS), len(PAIRS))).astype(float)
     n = len(values)
     u = values - values.mean()
     away = np.eye(n) - 1 / n
@@ -233,7 +237,7 @@ def test_the_number_that_is_needed_by_statsmodels():
 @pytest.mark.parametrize("n", [1, 2, 7, 12])
 def test_holm_is_that_of_statsmodels(n):
     p_values = np.round(np.random.default_rng(n).beta(0.3, 1.0, n), 2)  # with ties, zeros and ones
-    np.testing.assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1], atol=1e-15)
+    assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1], atol=1e-15)
 
 
 def errors_of_methods(n=20, k=4, seed=9):
@@ -247,13 +251,13 @@ def test_ranking_as_in_scipy_and_posthocs(decimals):
     ranking = rank_methods(errors).set_index("method")
     best, [difference] = ranking.index[0], ranking["critical_difference"].unique()
     mean = stats.rankdata(errors, axis=1).mean(axis=0)
-    np.testing.assert_allclose(ranking.loc[list("abcd"), "rank"], mean)
-    np.testing.assert_allclose(ranking["friedman_p"], stats.friedmanchisquare(*errors.to_numpy().T).pvalue)
+    assert_allclose(ranking.loc[list("abcd"), "rank"], mean)
+    assert_allclose(ranking["friedman_p"], stats.friedmanchisquare(*errors.to_numpy().T).pvalue)
     # Demsar (2006), Table 5: q at 0.05 for four classifiers is 2.569
     assert difference == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 20)), rel=1e-3)
     pairs = scikit_posthocs.posthoc_nemenyi_friedman(errors)
-    np.testing.assert_array_equal(pairs < 0.05, np.abs(np.subtract.outer(mean, mean)) > difference)
-    np.testing.assert_allclose(ranking["p_against_best"][list("abcd")], pairs[best], atol=1e-12)
+    assert_array_equal(pairs < 0.05, np.abs(np.subtract.outer(mean, mean)) > difference)
+    assert_allclose(ranking["p_against_best"][list("abcd")], pairs[best], atol=1e-12)
 
 
 def test_what_is_ranked():

@@ -51,12 +51,9 @@ CLAIMS = {
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Work in an empty folder, outside of any project."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
+def folder(outside, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    return tmp_path
+    return outside
 
 
 def changed(**changes):

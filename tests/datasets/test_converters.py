@@ -7,6 +7,7 @@ import struct
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from provlab.data import FetchError, read_source
@@ -62,9 +63,9 @@ def test_labels_that_begin_early_are_moved_back(early):
     frame[3:] = np.hstack([features[3:, : 9 - early], topics[3:], np.zeros((3, early))])
     X, shift = repaired(sparse.coo_array(frame), Shift(9, slice(3, 6), early))
     assert X.shape == (6, 47236)
-    np.testing.assert_array_equal(X.toarray()[:, :9], features)
+    assert_array_equal(X.toarray()[:, :9], features)
     assert X[:, 9:].nnz == 0
-    np.testing.assert_array_equal(shift, topics)
+    assert_array_equal(shift, topics)
 
 
 # ---- the published files
@@ -109,7 +110,7 @@ def test_a_sample_of_rcv1_is_the_first_part_of_the_registered_arrays(real_mirror
             if expected.shape and name not in ("shape", "topic_codes"):
                 expected = expected[: sizes.get(name, N_DOCUMENTS)]
             assert ours[name].dtype == theirs[name].dtype
-            np.testing.assert_array_equal(ours[name], expected, err_msg=name)
+            assert_array_equal(ours[name], expected, err_msg=name)
 
 
 # ---- R data
@@ -153,7 +154,7 @@ def test_objects_with_their_attributes(tmp_path):
     path.write_bytes(lzma.compress(b"RDX2\nX\n" + bytes(12) + frame()))
     objects = read_r_data(path)
     assert [*objects] == ["frame", "note", "none", "again"]
-    np.testing.assert_array_equal(objects["frame"]["x"].values, [0, 1.5, np.nan])
+    assert_array_equal(objects["frame"]["x"].values, [0, 1.5, np.nan])
     assert objects["frame"]["y"].values.tolist() == [1, 2, 1]
     assert objects["frame"]["y"].attributes["levels"].values == ["n", "t"]
     assert objects["note"].values == ["caf\xe9"]

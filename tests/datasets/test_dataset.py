@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from provlab.data import dataset_identity, keyed_parameters, load_dataset, make_dataset
@@ -99,19 +100,19 @@ def test_rows_of_length_1_and_shuffled_columns(name, size):
     plain, scaled, shuffled = (
         load_dataset(name, **size, **options) for options in ({}, {"unit_rows": True}, {"shuffle_columns": 3})
     )
-    np.testing.assert_allclose(np.linalg.norm(dense(scaled), axis=1), 1.0)
-    np.testing.assert_allclose(dense(scaled) * np.linalg.norm(dense(plain), axis=1)[:, None], dense(plain))
+    assert_allclose(np.linalg.norm(dense(scaled), axis=1), 1.0)
+    assert_allclose(dense(scaled) * np.linalg.norm(dense(plain), axis=1)[:, None], dense(plain))
     place = {feature: column for column, feature in enumerate(plain.feature_names)}
     order = [place[feature] for feature in shuffled.feature_names]
     assert sorted(order) == [*range(len(place))]
     assert (np.array(order) != np.arange(len(place))).mean() > 0.9
-    np.testing.assert_array_equal(dense(shuffled), dense(plain)[:, order])
+    assert_array_equal(dense(shuffled), dense(plain)[:, order])
     assert name == "digits" or shuffled.X.has_sorted_indices
     assert load_dataset(name, **size, shuffle_columns=3).content == shuffled.content
     contents = {dataset.content for dataset in (plain, scaled, shuffled, load_dataset(name, **size, shuffle_columns=4))}
     assert len(contents) == 4
     for changed in (scaled, shuffled):
-        np.testing.assert_array_equal(changed.y, plain.y)
+        assert_array_equal(changed.y, plain.y)
 
 
 # ---- samples of rows
@@ -122,17 +123,18 @@ def test_rows_of_length_1_and_shuffled_columns(name, size):
 def test_a_sample_has_the_share_of_each_class_and_whole_rows_in_their_order(name, size, seed):
     whole = load_dataset(name, **size)
     part = load_dataset(name, **size, sample_rows=100, sample_seed=seed)
-    X, rows = dense(part), dense(whole)
+    X = dense(part)
+    rows = dense(whole)
     columns = np.isin(whole.feature_names, part.feature_names)
     place = {row.tobytes(): i for i, row in enumerate(np.ascontiguousarray(rows[:, columns]))}
     drawn = np.array([place[row.tobytes()] for row in np.ascontiguousarray(X)])
     assert (np.diff(drawn) > 0).all()
-    np.testing.assert_array_equal(part.y, whole.y[drawn])
-    np.testing.assert_array_equal(columns, name == "digits" or rows[drawn].any(axis=0))
+    assert_array_equal(part.y, whole.y[drawn])
+    assert_array_equal(columns, name == "digits" or rows[drawn].any(axis=0))
     for label in np.unique(whole.y):
         assert abs((part.y == label).sum() - 100 * (whole.y == label).mean()) < 1
     if whole.official_train is not None:
-        np.testing.assert_array_equal(part.official_train, whole.official_train[drawn])
+        assert_array_equal(part.official_train, whole.official_train[drawn])
     assert (load_dataset(name, **size, sample_rows=100).content == part.content) == (seed == 0)
 
 

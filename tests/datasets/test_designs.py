@@ -11,7 +11,9 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from provlab.data import load_dataset
 from provlab.data.loaders.design import DESIGNS
 
-N, D, K = 12000, 12, 4
+N = 12000
+D = 12
+K = 4
 
 
 def design(kind, n_samples=N, n_features=D, n_relevant=K, seed=0):

@@ -265,7 +265,8 @@ def test_a_converted_file_in_the_mirror_is_not_made_again(write, server, mirror,
 
 
 def test_forms_stand_in_for_each_other(write, server):
-    good, bad = plain(server.url("/good"), path="a"), plain(server.url("/missing"), path="b")
+    good = plain(server.url("/good"), path="a")
+    bad = plain(server.url("/missing"), path="b")
     write("pair", {**bad, "forms": ["one", "two"]}, {**good, "forms": ["three"]})
     assert [path.name for path in run("pair")] == ["a"]
     write("both", {**bad, "forms": ["one", "two"]}, {**good, "forms": ["two"]})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_digits
 
@@ -32,7 +33,7 @@ def test_gaussian_clusters_have_means_and_noise_of_unit_variance():
     data = clusters(n_samples=40, n_features=5000, n_classes=4, seed=3)
     assert data.X.shape == (40, 5000)
     assert data.feature_names.tolist() == [str(j) for j in range(1, 5001)]
-    np.testing.assert_array_equal(data.y, np.arange(40) % 4)
+    assert_array_equal(data.y, np.arange(40) % 4)
     within = np.array([data.X[data.y == c].var(axis=0, ddof=1) for c in range(4)])
     assert abs(within.mean() - 1) < 5 * np.sqrt(2 / (36 * 5000))
     means = np.array([data.X[data.y == c].mean(axis=0) for c in range(4)])
@@ -52,15 +53,15 @@ def test_defaults_seeds_and_names():
     assert "Bhattacharyya (2004)" in load_dataset("synthetic").source
     assert [clusters(columns=columns).name[17:] for columns in ("gaussian", "growing")] == ["", "_growing"]
     assert set(clusters(n_classes=2, n_features=3).y.tolist()) == {-1, 1}
-    np.testing.assert_array_equal(clusters(scale=0.001).X, 0.001 * clusters().X)
+    assert_array_equal(clusters(scale=0.001).X, 0.001 * clusters().X)
 
 
 def test_kinds_of_columns_are_factors_of_the_same_draw():
     X = clusters().X
     growing = clusters(columns="growing").X / X
-    np.testing.assert_allclose(growing, np.tile(1 + 99 * np.arange(20000) / 19999, (20, 1)), rtol=1e-12)
+    assert_allclose(growing, np.tile(1 + 99 * np.arange(20000) / 19999, (20, 1)), rtol=1e-12)
     lognormal = clusters(columns="lognormal").X / X
-    np.testing.assert_allclose(lognormal, np.tile(lognormal[0], (20, 1)), rtol=1e-12)
+    assert_allclose(lognormal, np.tile(lognormal[0], (20, 1)), rtol=1e-12)
     logs = np.log(lognormal[0])
     assert abs(logs.mean()) < 5 * 2 / np.sqrt(20000)
     assert abs(logs.std() - 2) < 5 * 2 / np.sqrt(2 * 20000)
@@ -78,8 +79,8 @@ def test_disjoint_columns_live_on_one_half_of_the_rows(n_samples):
     second = X[half:].any(axis=0)
     assert (first != second).all()
     assert abs(first.mean() - 0.5) < 5 * 0.5 / np.sqrt(20000)
-    np.testing.assert_array_equal(X[:half, first], plain[:half, first])
-    np.testing.assert_array_equal(X[half:, second], plain[half:, second])
+    assert_array_equal(X[:half, first], plain[:half, first])
+    assert_array_equal(X[half:, second], plain[half:, second])
     assert not (X[:, first].T[:50] @ X[:, second]).any()
     assert all(clusters(columns="disjoint", n_features=5, seed=seed).X[:10, 0].all() for seed in range(20))
 
@@ -87,13 +88,13 @@ def test_disjoint_columns_live_on_one_half_of_the_rows(n_samples):
 def test_digits():
     data = load_dataset("digits")
     reference = load_digits()
-    np.testing.assert_array_equal(data.X, reference.data)
-    np.testing.assert_array_equal(data.y, reference.target)
+    assert_array_equal(data.X, reference.data)
+    assert_array_equal(data.y, reference.target)
     assert (data.feature_names[9], data.name) == ("pixel_1_1", "digits")
     two = load_dataset("digits", classes=[8, 3])  # two are signs, more are digits
     rows = np.isin(reference.target, [3, 8])
-    np.testing.assert_array_equal(two.X, reference.data[rows])
-    np.testing.assert_array_equal(two.y, np.where(reference.target[rows] == 3, 1, -1))
+    assert_array_equal(two.X, reference.data[rows])
+    assert_array_equal(two.y, np.where(reference.target[rows] == 3, 1, -1))
     assert two.name == "digits_8_3"
     assert set(load_dataset("digits", classes=(0, 4, 7)).y.tolist()) == {0, 4, 7}
 
@@ -110,8 +111,8 @@ def test_rows_have_length_one_and_the_nonzeros_asked_for():
     assert sparse.issparse(data.X)
     assert data.X.shape == (400, 2000)
     assert (np.diff(data.X.indptr) == 100).all()
-    np.testing.assert_allclose(np.sqrt(data.X.multiply(data.X).sum(axis=1)), 1.0, rtol=1e-12)
-    np.testing.assert_array_equal(data.official_train, np.arange(400) < 300)
+    assert_allclose(np.sqrt(data.X.multiply(data.X).sum(axis=1)), 1.0, rtol=1e-12)
+    assert_array_equal(data.official_train, np.arange(400) < 300)
     assert data.feature_names[[0, -1]].tolist() == ["1", "2000"]
     assert set(data.y.tolist()) == {-1, 1}
 
@@ -137,7 +138,7 @@ def test_the_label_is_the_sign_of_a_sparse_vector(dense):
     X = data.X if dense else data.X.toarray()
     # the signs of w by least squares on the relevant features, which then give every label
     w = np.sign(np.linalg.lstsq(X[:, :20], data.y.astype(float))[0])
-    np.testing.assert_array_equal(np.sign(X[:, :20] @ w), data.y)
+    assert_array_equal(np.sign(X[:, :20] @ w), data.y)
     noisy = made(noise=1.0, dense=dense, n_features=500)
     wrong = (np.sign((noisy.X if dense else noisy.X.toarray())[:, :20] @ w) != noisy.y).mean()
     assert 0.15 < wrong < 0.35  # arctan(1) / pi = 1/4
@@ -147,9 +148,9 @@ def test_dense_rows_are_gaussian_of_length_one():
     data = made(dense=True, n_features=400, n_samples=2000)
     assert isinstance(data.X, np.ndarray)
     assert data.name == "sparse_rows_dense"
-    np.testing.assert_allclose((data.X**2).sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose((data.X**2).sum(axis=1), 1.0, rtol=1e-12)
     shares = (data.X**2).mean(axis=0)
-    np.testing.assert_allclose(shares[:20].sum(), 0.5, atol=0.03)
+    assert_allclose(shares[:20].sum(), 0.5, atol=0.03)
     assert np.abs(shares[20:] * 400 - 0.5 * 400 / 380).max() < 0.2
 
 
@@ -167,16 +168,16 @@ def test_dense_rows_are_gaussian_of_length_one():
 def test_edges(params):
     data = made(**params)
     assert data.X.shape == (400, params.get("n_features", 2000))
-    np.testing.assert_allclose((data.X * data.X).sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose((data.X * data.X).sum(axis=1), 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dense", [False, True])
 def test_mirrored_rows_have_an_exactly_sparse_solution(dense):
     data = made(mirrored=True, dense=dense, n_features=500)
     X = data.X if dense else data.X.toarray()
-    np.testing.assert_array_equal(X[:150, :20], X[150:300, :20])
-    np.testing.assert_array_equal(X[:150, 20:], -X[150:300, 20:])
-    np.testing.assert_array_equal(data.y[:150], data.y[150:300])
+    assert_array_equal(X[:150, :20], X[150:300, :20])
+    assert_array_equal(X[:150, 20:], -X[150:300, 20:])
+    assert_array_equal(data.y[:150], data.y[150:300])
     solved = hinge_dual(X[:300], data.y[:300].astype(float), 1e-3, tol=1e-12).w
     assert np.abs(solved[:20]).min() > 0.1
     assert np.abs(solved[20:]).max() < 1e-6

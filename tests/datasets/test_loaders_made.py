@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -32,7 +33,7 @@ def test_idx_arrays(shape, tmp_path):
     array = np.random.default_rng(0).integers(0, 256, shape)
     head = struct.pack(f">I{len(shape)}I", 0x800 + len(shape), *shape)
     (tmp_path / "a.gz").write_bytes(gzip.compress(head + array.astype(np.uint8).tobytes()))
-    np.testing.assert_array_equal(read_idx(tmp_path / "a.gz"), array)
+    assert_array_equal(read_idx(tmp_path / "a.gz"), array)
 
 
 # ---- CIFAR-10
@@ -55,7 +56,7 @@ def test_binary_batches_in_their_order(tmp_path):
     images, y, n_train = read_binary(tmp_path / "c.tar.gz")
     raw = raw.reshape(60, 3073)
     assert (images.shape, images.dtype, n_train) == ((60, 32, 32, 3), np.uint8, 50)
-    np.testing.assert_array_equal(y, raw[:, 0])
+    assert_array_equal(y, raw[:, 0])
     for n, row, column, colour in ((0, 0, 0, 0), (13, 5, 31, 1), (59, 31, 7, 2)):
         assert images[n, row, column, colour] == raw[n, 1 + 1024 * colour + 32 * row + column]
 
@@ -80,7 +81,7 @@ def test_jpeg_images_in_the_order_of_the_labels(mode, top, tmp_path):
     assert np.round(images[:, 9, 9, 0] / 50).tolist() == [3, 1, 0, 4, 2]
     assert (images.shape, images.dtype, n_train) == ((5, 32, 32, 3), np.uint8, 3)
     test, labels, n_train = read_jpeg(tmp_path / "j.tar.xz", tmp_path / "l.js.xz", "test")
-    np.testing.assert_array_equal(test, images[3:])
+    assert_array_equal(test, images[3:])
     assert (labels.tolist(), n_train) == ([0, 5], 0)
 
 
@@ -103,7 +104,7 @@ def test_words_are_split_at_blanks_only_counted_and_sorted(mirror, data_folder):
     write_tokens(data_folder)
     data = load()
     assert data.feature_names.tolist() == ["fishing", "paintball", "river", "s\xa0pace"]
-    np.testing.assert_array_equal(data.X.toarray(), [[0, 2, 0, 1], [1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
+    assert_array_equal(data.X.toarray(), [[0, 2, 0, 1], [1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
     assert data.y.tolist() == [1, -1, -1, 1]
     assert (data.name, data.official_train) == ("Exp_1_2", None)
     assert "token lists tokens/Exp_1_2.txt.xz, SHA-256" in data.source
@@ -125,8 +126,8 @@ def test_weightings_are_those_of_scikit_learn(seed):
         "tfidf_l2": TfidfTransformer().fit_transform(before).toarray(),
     }  # fmt: skip
     for weighting, X in expected.items():
-        np.testing.assert_allclose(techtc.weigh(counts, weighting).toarray(), X, rtol=1e-13)
-    np.testing.assert_array_equal(counts.toarray(), before)
+        assert_allclose(techtc.weigh(counts, weighting).toarray(), X, rtol=1e-13)
+    assert_array_equal(counts.toarray(), before)
 
 
 # ---- DEXTER and RCV1

@@ -219,7 +219,7 @@ def test_a_run_and_its_audit(tmp_path):
     """The path is where data are: in no key, and beside the records for audits."""
     rng = np.random.default_rng(0)
     words = [f"word{k:02d}" for k in range(30)]
-    documents = [(1 if k % 2 else -1, rng.choice(words, 12).tolist()) for k in range(20)]
+    documents = [(label, rng.choice(words, 12).tolist()) for label in [-1, 1] * 10]
     vectors, features = official(documents, words)
     archive = write_zip(tmp_path / "a.zip", names=(SET, "Exp_1_2"), vectors=vectors, features=features)
     small = ["selector=uniform", "selector.n_features_to_select=5", "protocol.repeats=1", "protocol.n_splits=2"]

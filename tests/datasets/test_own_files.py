@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from rich.console import Console
 from scipy import sparse
 from scipy.io import savemat
@@ -48,10 +49,11 @@ def text(**changes):
 
 
 def svm(label=str, query=""):
-    return "".join(
-        f"{label(y)} {query}{' '.join(f'{k}:{x}' for k, x in enumerate(row, 1) if x)}\n"
-        for row, y in zip(SPARSE, Y, strict=True)
-    )
+    lines = []
+    for row, y in zip(SPARSE, Y, strict=True):
+        pairs = [f"{k}:{x}" for k, x in enumerate(row, 1) if x]
+        lines.append(f"{label(y)} {query}{' '.join(pairs)}\n")
+    return "".join(lines)
 
 
 def labelled(values):
@@ -143,11 +145,11 @@ def test_what_is_right_is_read(case, name, options, is_):
     for place in is_.get("missing", ()):
         X[place] = np.nan
     dataset, said = read(case(name), **options)
-    np.testing.assert_array_equal(dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X, X)
+    assert_array_equal(dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X, X)
     assert dataset.feature_names.tolist() == is_.get("names", NAMES)
     assert (dataset.name, dataset.source) == (name.partition(".")[0], str(case(name)))
     assert dataset.class_names.tolist() == is_.get("classes", ["no", "yes"])
-    np.testing.assert_array_equal(dataset.y, np.where(is_.get("turn", 0), 1 - 2 * Y, 2 * Y - 1))
+    assert_array_equal(dataset.y, np.where(is_.get("turn", 0), 1 - 2 * Y, 2 * Y - 1))
     assert len(said) == ("said" in is_)
     assert all(is_["said"] in message for message in said)
 
@@ -272,7 +274,7 @@ def test_columns_of_types_that_are_no_numbers(project):
         read(project / "t.parquet")
     dataset, said = read(project / "t.parquet", left_out=["lists"])
     assert dataset.feature_names.tolist() == ["a", "truth", "bytes"]
-    np.testing.assert_array_equal(dataset.X, [[1.5, 1, 0], [2, np.nan, 1], [4, 0, 0]])
+    assert_array_equal(dataset.X, [[1.5, 1, 0], [2, np.nan, 1], [4, 0, 0]])
     assert dataset.categories["bytes"].tolist() == ["p", "q"]
     assert any("columns of dates are left out: when" in message for message in said)
 
@@ -288,7 +290,7 @@ def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
     assert "dataset.groups=qid" in read(case("qid.svm"))[1][0]
     regression, _ = read(case("regression.csv"))
     assert regression.is_regression
-    np.testing.assert_array_equal(regression.y, pd.read_csv(case("regression.csv")).label)
+    assert_array_equal(regression.y, pd.read_csv(case("regression.csv")).label)
     _, [said] = read(case("id_scale.csv"))
     assert "different whole numbers in each row of id;" in said
     assert read(case("one_member.csv"))[0].class_names.tolist() == ["no", "rare", "yes"]
@@ -344,16 +346,16 @@ def same(dataset, table, names=None):
     """Compare a data set with the table that it was written from."""
     target = table.iloc[:, -1]
     columns = table.iloc[:, :-1]
-    assert dataset.feature_names.tolist() == ([*columns] if names is None else names)
+    assert dataset.feature_names.tolist() == (names or [*columns])
     for k, (_, column) in enumerate(columns.items()):
         if column.dtype.kind == "O":
             categories = np.append(dataset.categories[dataset.feature_names[k]], None)
             values = categories[np.where(np.isnan(dataset.X[:, k]), -1, dataset.X[:, k]).astype(int)]
             assert values.tolist() == column.astype(object).where(column.notna(), None).tolist()
         else:  # pandas does not read the last bits
-            np.testing.assert_allclose(dataset.X[:, k], column.to_numpy(float), rtol=1e-14, atol=0)
+            assert_allclose(dataset.X[:, k], column.to_numpy(float), rtol=1e-14, atol=0)
     if dataset.is_regression:
-        np.testing.assert_array_equal(dataset.y, target)
+        assert_array_equal(dataset.y, target)
     else:
         assert dataset.class_names[np.unique(dataset.y, return_inverse=True)[1]].tolist() == [*map(str, target)]
 
@@ -369,7 +371,7 @@ def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, 
     quoting = data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]))
     content = table.to_csv(**signs, header=header, index=False, quoting=quoting)
     path.write_bytes(PACKED[packed](content.encode(data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])))))
-    names = None if header else [str(k) for k in range(1, table.shape[1])]
+    names = [*table.columns[:-1]] if header else [*map(str, range(1, table.shape[1]))]
     said = {"header": 0 if header else "none", "target": -1}
     same(read(path, **said, **signs)[0], table, names)
     try:
@@ -474,7 +476,8 @@ def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatc
         )
 
 
-LIBSVM, LIBLINEAR = "provsel.models.LibsvmSVM", "sklearn.svm.LinearSVC"
+LIBSVM = "provsel.models.LibsvmSVM"
+LIBLINEAR = "sklearn.svm.LinearSVC"
 
 
 @pytest.mark.parametrize(
@@ -602,7 +605,7 @@ def test_only_files_that_were_read_wrongly_have_another_identity(project):
     assert versions == {"plain": 1, "weights": 2, "escapes": 2, "frame": 1, "swapped": 2}
     dataset, _ = read(project / "swapped.parquet")
     assert dataset.feature_names.tolist() == ["a", "b"]
-    np.testing.assert_array_equal(dataset.X, [[1, 3], [2, 5]])
+    assert_array_equal(dataset.X, [[1, 3], [2, 5]])
 
 
 # ---- columns without a name, and numbers that are rounded
@@ -690,8 +693,8 @@ def test_forms_of_pandas_and_transposed_ones_are_the_same_table(project, name):
     options = {"transpose": True} if name in ("t.csv", "t.xlsx") else {}
     expected = read(project / "plain.csv")[0]
     dataset = read(project / name, **options)[0]
-    np.testing.assert_allclose(dataset.X, expected.X, rtol=1e-12)
-    np.testing.assert_array_equal(dataset.y, expected.y)
+    assert_allclose(dataset.X, expected.X, rtol=1e-12)
+    assert_array_equal(dataset.y, expected.y)
     assert dataset.feature_names.tolist() == expected.feature_names.tolist()
     assert dataset.class_names.tolist() == expected.class_names.tolist()
     assert dataset.categories["city"].tolist() == ["Oslo", "Rome"]
@@ -703,7 +706,7 @@ def test_a_matrix_with_samples_in_columns_is_transposed(project):
     for name in ("t.npz", "t.mat"):
         with pytest.raises(ValueError, match=r"one for each row of X, got 40; if .* set dataset\.transpose=true"):
             read(project / name)
-        np.testing.assert_array_equal(read(project / name, transpose=True)[0].X, VALUES)
+        assert_array_equal(read(project / name, transpose=True)[0].X, VALUES)
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -712,8 +715,8 @@ def test_the_target_may_be_in_a_second_file(project, named):
     TABLE[NAMES].to_csv(project / "X.csv", index=False, header=named)
     TABLE[["label"]].to_csv(project / "y.csv", index=False, header=named)
     dataset, _ = read("X.csv", target_path="y.csv", **options)
-    np.testing.assert_array_equal(dataset.X, VALUES)
-    np.testing.assert_array_equal(dataset.y, 2 * Y - 1)
+    assert_array_equal(dataset.X, VALUES)
+    assert_array_equal(dataset.y, 2 * Y - 1)
     assert keyed_parameters("file", path="X.csv", target_path="y.csv", **options)["target_path"] == "y.csv"
     TABLE[["label"]][:30].to_csv(project / "y.csv", index=False, header=named)
     with pytest.raises(ValueError, match=r"target_path: expected 40 rows, .*got 30 in y\.csv"):
@@ -724,8 +727,8 @@ def test_the_test_rows_may_be_in_a_second_file(project):
     TABLE[:30].to_csv(project / "train.csv", index=False)
     TABLE[30:].to_csv(project / "test.csv", index=False)
     dataset, _ = read("train.csv", test_path="test.csv")
-    np.testing.assert_array_equal(dataset.X, VALUES)
-    np.testing.assert_array_equal(dataset.official_train, np.arange(40) < 30)
+    assert_array_equal(dataset.X, VALUES)
+    assert_array_equal(dataset.official_train, np.arange(40) < 30)
     TABLE[30:].replace(VALUES[33, 1], "?").to_csv(project / "test.csv", index=False)
     with pytest.raises(ValueError, match=r"got '\?' in line 5 of test\.csv"):
         read("train.csv", test_path="test.csv")
@@ -741,7 +744,7 @@ def test_numbers_may_be_codes_of_categories(project):
         assert not read(project / name)[0].categories
         dataset, _ = read(project / name, categorical=["race"])
         assert dataset.categories["race"].tolist() == ["1", "2", "3"]
-        np.testing.assert_array_equal(dataset.X[:, 5], np.arange(40) % 3)
+        assert_array_equal(dataset.X[:, 5], np.arange(40) % 3)
     table.assign(race=["rotary", *table.race[1:]]).to_csv(project / "t.csv", index=False)
     with pytest.raises(
         ValueError, match=r"got 'rotary' in line 2; .*if .* has categories, set 'dataset\.categorical=\[race"

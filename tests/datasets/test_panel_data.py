@@ -64,14 +64,19 @@ def test_which_files_are_read_does_not_depend_on_what_is_there():
 
 @pytest.mark.parametrize("name", SETS)
 def test_each_card_is_of_the_set_and_its_folds_suit_its_size(name):
-    entry, card = SETS[name], CARDS_BY_NAME[name]
+    entry = SETS[name]
+    card = CARDS_BY_NAME[name]
     assert (card["data"], card["choose"]) == (base_cell(entry).data, " ".join(entry.choose)), "reference --cards"
     assert (card["domain"], card["source"], card["task"], card["folds"]) == (
         entry.domain, entry.source, entry.task, entry.folds,
     )  # fmt: skip
     assert 50 <= card["rows"] <= 20_000
     assert 15 <= card["prepared"] <= WIDEST.get(name, 20_000)
-    suited = ("twice",) if card["rows"] <= 1000 else ("five",) if card["rows"] <= 2500 else LARGE
+    suited = LARGE
+    if card["rows"] <= 2500:
+        suited = ("five",)
+    if card["rows"] <= 1000:
+        suited = ("twice",)
     assert entry.folds in suited
     if entry.task == "classification":
         assert card["smallest_class"] >= 5
@@ -161,7 +166,8 @@ def test_a_set_that_tells_nothing_apart_is_marked(forest, linear, column, state)
 
 def test_texts_share_no_page_but_for_five(real_mirror):
     """A page of the web can lie in two categories; more could not be avoided with 40 of them."""
-    rows, numbers = {}, {}
+    rows = {}
+    numbers = {}
     for name in [name for name in SETS if name.startswith("TechTC")]:
         data = load_from(base_cell(SETS[name]).dataset)
         places = np.array([numbers.setdefault(feature, len(numbers)) for feature in data.feature_names])

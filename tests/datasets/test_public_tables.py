@@ -108,7 +108,8 @@ def test_objects_of_an_r_file_stand_side_by_side_and_below_each_other(tmp_path, 
     entry = TableEntry(file="somewhere/d.RData", domain="x", source="x", objects=stacks, target="y", task="regression")
     data = read_table(path, entry, name="made", digest="")
     assert data.feature_names.tolist() == ["small", "kind", "truth", "M.1", "M.2"]
-    once, third = [[4, 1, 1, 0.5, 3.5], [np.nan, 0, 0, 1.5, 4.5]], [6, np.nan, np.nan, 2.5, 5.5]
+    once = [[4, 1, 1, 0.5, 3.5], [np.nan, 0, 0, 1.5, 4.5]]
+    third = [6, np.nan, np.nan, 2.5, 5.5]
     np.testing.assert_array_equal(data.X, [*once, third, *once, third])
     assert data.categories["kind"].tolist() == ["no", "yes"]
     assert data.y.tolist() == [1, 2, 3, 4, 5, 6]
@@ -158,5 +159,5 @@ def test_a_shuffled_table_is_brought_into_the_order_of_time(real_mirror):
 
 def test_no_column_left_tells_the_groups_or_the_classes(real_mirror):
     """A single column of clean1 and promoters has error 0 with the columns that name molecules and sequences."""
-    for name, told in (("clean1", "molecule_name"), ("promoters", "name"), ("collins", "Genre")):
-        assert told not in load_dataset("tables", set=name).feature_names
+    for name, telling in (("clean1", "molecule_name"), ("promoters", "name"), ("collins", "Genre")):
+        assert telling not in load_dataset("tables", set=name).feature_names

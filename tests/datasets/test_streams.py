@@ -10,13 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from stream_files import dense, npz_of, parquet_of, peak_memory, truncated, write_memmap, write_npy, written, zeroed
 
 from provsel.streams import column_blocks, row_chunks
 
-N, D = 24, 150
+N = 24
+D = 150
 PACK = {".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
 AXIS = {"rows": 0, "columns": 1}
 FORM = {"rows": sparse.csr_array, "columns": sparse.csc_array}
@@ -40,7 +42,7 @@ def write_npz(folder, X, form):
 
 
 def write_parquet(folder, X, names=None, **options):
-    names = [f"f{i}" for i in range(X.shape[1])] if names is None else names
+    names = names or [f"f{i}" for i in range(X.shape[1])]
     pq.write_table(pa.table([pa.array(column) for column in X.T], names), folder / "X.parquet", **options)
     return folder / "X.parquet"
 
@@ -53,8 +55,10 @@ def write_labelled(folder, X, y=Y, **options):
 
 
 def write_svmlight(folder, X, name="X.svm", zero_based=False):
-    rows = [[f"{j + (not zero_based)}:{float(x[j])!r}" for j in np.flatnonzero(x)] for x in X]
-    text = "# made here\n" + "".join(f"{label:+d} {' '.join(row)}\n" for label, row in zip(Y, rows, strict=False))
+    text = "# made here\n"
+    for label, x in zip(Y, X, strict=False):
+        pairs = [f"{j + (not zero_based)}:{float(x[j])!r}" for j in np.flatnonzero(x)]
+        text += f"{label:+d} {' '.join(pairs)}\n"
     (folder / name).write_bytes(PACK.get(os.path.splitext(name)[1], bytes)(text.encode()))
     return folder / name
 
@@ -117,16 +121,16 @@ def test_all_lines_in_order_and_again(lines, source, make, size, tmp_path):
     parts = stream(lines, source, make(tmp_path, X), size)
     assert (parts.n_samples, parts.n_features) == X.shape
     for (first, _), (second, _) in zip(parts, parts, strict=True):  # two passes may run at once
-        np.testing.assert_array_equal(dense(first), dense(second))
+        assert_array_equal(dense(first), dense(second))
     blocks = list(parts)
     sizes = [part.shape[AXIS[lines]] for part, _ in blocks]
     assert sizes == [min(size, D - start) for start in range(0, D, size)]
     is_sparse = source in {**CSR, **CSC, **TEXT}
     assert all(sparse.issparse(part) == is_sparse for part, _ in blocks)
     assert all(part.format == FORM[lines].__name__[:3] for part, _ in blocks if is_sparse)
-    np.testing.assert_array_equal(np.concatenate([dense(part) for part, _ in blocks], axis=AXIS[lines]), X)
+    assert_array_equal(np.concatenate([dense(part) for part, _ in blocks], axis=AXIS[lines]), X)
     beside = np.concatenate([beside for _, beside in blocks])
-    np.testing.assert_array_equal(beside, np.arange(D) if lines == "columns" else Y)
+    assert_array_equal(beside, np.arange(D) if lines == "columns" else Y)
 
 
 @pytest.mark.parametrize(("lines", "source", "make"), [case for case in CASES if case[0] == "columns"])
@@ -137,8 +141,8 @@ def test_columns_from_a_start(lines, source, make, start, tmp_path):
     assert len(blocks) == len(list(blocks)) == -(-(D - start) // 64)
     for block, features in blocks:
         assert features.dtype == np.int64
-        np.testing.assert_array_equal(dense(block), X[:, features])
-    np.testing.assert_array_equal(np.concatenate([[], *(features for _, features in blocks)]), np.arange(start, D))
+        assert_array_equal(dense(block), X[:, features])
+    assert_array_equal(np.concatenate([[], *(features for _, features in blocks)]), np.arange(start, D))
 
 
 @every_source
@@ -149,7 +153,7 @@ def test_float32_stays_and_other_numbers_become_float64(lines, source, make, tmp
         X = matrix(lines, dtype)
         parts = [part for part, _ in stream(lines, source, make(tmp_path, X), 40)]
         assert {part.dtype for part in parts} == {np.dtype(np.float32 if dtype.endswith("f4") else np.float64)}
-        np.testing.assert_array_equal(np.concatenate([dense(part) for part in parts], axis=AXIS[lines]), X)
+        assert_array_equal(np.concatenate([dense(part) for part in parts], axis=AXIS[lines]), X)
 
 
 def test_tables_of_mixed_types_and_of_names_with_dots(tmp_path):
@@ -158,9 +162,9 @@ def test_tables_of_mixed_types_and_of_names_with_dots(tmp_path):
     assert [block.dtype for block, _ in column_blocks(tmp_path / "mixed.parquet", block_size=1)] == [np.float64] * 3
     path = write_parquet(tmp_path, np.arange(8.0).reshape(2, 4), ["a", "a.b", "", "a.b.c"])  # no nested columns
     blocks = np.hstack([block for block, _ in column_blocks(path, block_size=1)])
-    np.testing.assert_array_equal(blocks, np.arange(8.0).reshape(2, 4))
+    assert_array_equal(blocks, np.arange(8.0).reshape(2, 4))
     ((X, y),) = row_chunks(path, y="a")
-    np.testing.assert_array_equal(np.column_stack([y, X]), blocks)
+    assert_array_equal(np.column_stack([y, X]), blocks)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +207,7 @@ def test_labels_of_any_kind_or_none(tmp_path):
     for labels_given in (words, words.astype(object), Y.astype(np.float32), Y > 0):
         for data, y in ((values().T, labels_given), (write_labelled(tmp_path, values().T, labels_given), "label")):
             streamed = np.concatenate([labels for _, labels in row_chunks(data, y=y, chunk_rows=40)])
-            np.testing.assert_array_equal(streamed, labels_given)
+            assert_array_equal(streamed, labels_given)
     for _, name, make in CASES[len(COMMON) + len(CSC) :]:
         chunks = row_chunks(make(tmp_path, values().T), chunk_rows=40)
         assert all((labels is not None) == (name in TEXT) for _, labels in chunks), name
@@ -217,8 +221,8 @@ def test_svmlight_text_as_scikit_learn_reads_it(tmp_path):
     for size in (1, 2, 10):
         chunks = row_chunks(path, chunk_rows=size)
         assert (chunks.n_samples, chunks.n_features) == (4, 7)
-        np.testing.assert_array_equal(np.concatenate([dense(X) for X, _ in chunks]), expected.toarray())
-        np.testing.assert_array_equal(np.concatenate([y for _, y in chunks]), labels)
+        assert_array_equal(np.concatenate([dense(X) for X, _ in chunks]), expected.toarray())
+        assert_array_equal(np.concatenate([y for _, y in chunks]), labels)
 
 
 def test_given_n_features_save_the_scan(tmp_path):
@@ -226,8 +230,8 @@ def test_given_n_features_save_the_scan(tmp_path):
     chunks = row_chunks(path, n_features=10, chunk_rows=2)
     assert (chunks.n_samples, chunks.n_features) == (None, 10)
     X, y = next(iter(chunks))
-    np.testing.assert_array_equal(X.toarray(), [[0, 0.5] + 8 * [0], [0, 0, 1] + 7 * [0]])
-    np.testing.assert_array_equal(y, [1, -1])
+    assert_array_equal(X.toarray(), [[0, 0.5] + 8 * [0], [0, 0, 1] + 7 * [0]])
+    assert_array_equal(y, [1, -1])
     with pytest.raises(ValueError, match="in row 2"):
         row_chunks(path)
 
@@ -328,7 +332,8 @@ def replaced(path, old, new):
 
 
 SHAPE = r"expected array to be real numbers of shape \(n, d\), got "
-NPY, NPZ = "expected a whole .npy file of numbers, got", "a whole .npz file as scipy.sparse.save_npz"
+NPY = "expected a whole .npy file of numbers, got"
+NPZ = "a whole .npz file as scipy.sparse.save_npz"
 BOTH = {
     "masked": (lambda folder: np.ma.masked_invalid([[1.0, np.nan]]), "without mask, .* got MaskedArray"),
     "1-D": (lambda folder: np.ones(3), SHAPE + r"float64 of shape \(3,\); pass a matrix"),
@@ -392,20 +397,23 @@ ROWS_ONLY = {
         )
         for name in ("X.svm.gz", "X.svm.xz", "X.svm.bz2")
     },
-    **{
-        text: (lambda folder, name=name, text=text: written(folder, name, text), message)
-        for name, text, message in [
-            ("X.svm", b"# nothing\n", "X.svm: expected at least one row, got none"),
-            ("X.svm", b"1 1:2\n1:0.5 2:3\n",
-             LINES + r"could not convert string to float: b'1:0.5' in row 1; write the file again"),
-            ("X.svm", b"1 3:2 2:1\n", LINES + "index 2 after 3 in row 0"),
-            ("X.svm", b"1 1:1\n1 2:x\n", LINES + ".*in row 1;"),
-            ("X.svm", b"1 99999999999:1\n", LINES + ".* in row 0;"),
-            *(("X.svm", b"1 1:2\n# c\n" + cut, LINES + ".* in row 1;") for cut in (b"-1 3:0.5 7:", b"-1 3:2 7", b"-")),
-            ("X.svm.gz", b"1 1:2\n", "got BadGzipFile.* while reading; write the file again"),
-        ]
-    },
-}  # fmt: skip
+    "X.svm.gz": (
+        lambda folder: written(folder, "X.svm.gz", b"1 1:2\n"),
+        "got BadGzipFile.* while reading; write the file again",
+    ),
+}
+TEXTS = {
+    b"# nothing\n": "X.svm: expected at least one row, got none",
+    b"1 1:2\n1:0.5 2:3\n": LINES + r"could not convert string to float: b'1:0.5' in row 1; write the file again",
+    b"1 3:2 2:1\n": LINES + "index 2 after 3 in row 0",
+    b"1 1:1\n1 2:x\n": LINES + ".*in row 1;",
+    b"1 99999999999:1\n": LINES + ".* in row 0;",
+    b"1 1:2\n# c\n-1 3:0.5 7:": LINES + ".* in row 1;",
+    b"1 1:2\n# c\n-1 3:2 7": LINES + ".* in row 1;",
+    b"1 1:2\n# c\n-": LINES + ".* in row 1;",
+}
+for _text, _message in TEXTS.items():
+    ROWS_ONLY[_text] = (lambda folder, text=_text: written(folder, "X.svm", text), _message)
 REFUSED = [
     *((column_blocks, case, *value) for case, value in {**BOTH, **COLUMNS_ONLY}.items()),
     *((row_chunks, case, *value) for case, value in {**BOTH, **ROWS_ONLY}.items()),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import is_clusterer
 from sklearn.cluster import KMeans
@@ -27,8 +28,11 @@ def best_renaming(y, labels):
     classes = sorted(set(y))
     clusters = sorted(set(labels))
     classes += [None] * max(len(clusters) - len(classes), 0)
-    renamings = (dict(zip(clusters, chosen, strict=True)) for chosen in permutations(classes, len(clusters)))
-    return max(np.mean([renaming[b] == a for a, b in zip(y, labels, strict=True)]) for renaming in renamings)
+    agreements = []
+    for chosen in permutations(classes, len(clusters)):
+        renaming = dict(zip(clusters, chosen, strict=True))
+        agreements.append(np.mean([renaming[b] == a for a, b in zip(y, labels, strict=True)]))
+    return max(agreements)
 
 
 def groups(n=60, d=12, k=4, seed=0):
@@ -97,7 +101,7 @@ def test_cost_of_one_cluster_and_of_a_cluster_for_each_row():
     assert kmeans_cost(X, np.arange(60)) == 0
     before = X.copy()
     kmeans_cost(X, np.zeros(60))
-    np.testing.assert_array_equal(X, before)
+    assert_array_equal(X, before)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -109,8 +113,8 @@ def test_kmeans_finds_groups_and_is_a_fixed_point(form, dtype):
     model = KMeansClustering(n_init=3, random_state=0).fit(FORMS[form](X), y)
     assert partition_scores(y, model.labels_)["error"] < 0.05
     means = np.vstack([X[model.labels_ == c].mean(axis=0) for c in range(3)])
-    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-4, atol=1e-5)
-    np.testing.assert_array_equal(((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1), model.labels_)
+    assert_allclose(model.cluster_centers_, means, rtol=1e-4, atol=1e-5)
+    assert_array_equal(((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1), model.labels_)
     assert model.inertia_ == pytest.approx(kmeans_cost(X, model.labels_), rel=1e-5)
     assert model.cluster_centers_.dtype == dtype
     assert model.labels_.dtype == np.int64
@@ -133,7 +137,7 @@ def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
     assert np.unique(KMeansClustering(random_state=0).fit_predict(X, y)).size == 4
     given_, without = (KMeansClustering(3, random_state=0).fit(X, labels) for labels in (y, None))
     assert given_.n_clusters_ == 3
-    np.testing.assert_array_equal(given_.labels_, without.labels_)
+    assert_array_equal(given_.labels_, without.labels_)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 
@@ -54,7 +55,7 @@ def test_nothing_leaks_from_the_test_rows(name):
         X, dataset.y, dataset.feature_names, name="made", source="test", missing=True, categories=dataset.categories
     )
     changed = fold(other_test_rows, name)
-    np.testing.assert_array_equal(changed.view.X, plain.view.X)
+    assert_array_equal(changed.view.X, plain.view.X)
     assert (changed.X_test != plain.X_test).any()  # or the rows that were changed are not those that are tested
 
 
@@ -74,15 +75,15 @@ def test_values_are_those_of_plain_numpy(name):
         "robust": (middle, high - low),
     }.get(name, (0.0, 1.0))
     expected = (filled - shift) / size
-    np.testing.assert_allclose(prepared.view.X[:, :3], expected[train], rtol=1e-12)
-    np.testing.assert_allclose(prepared.X_test[:, :3], expected[test], rtol=1e-12)
+    assert_allclose(prepared.view.X[:, :3], expected[train], rtol=1e-12)
+    assert_allclose(prepared.X_test[:, :3], expected[test], rtol=1e-12)
     assert prepared.feature_names[:3].tolist() == ["height", "income", "dose"]
     if name != "impute":
         codes = pd.Series(dataset.X[train, 3])
         seen = TOWNS[sorted({*codes.dropna().astype(int)})]
         assert prepared.feature_names[3:].tolist() == [f"town_{town}" for town in seen]
         filled_towns = TOWNS[codes.fillna(codes.mode()[0]).astype(int)]
-        np.testing.assert_array_equal(prepared.view.X[:, 3:], filled_towns[:, None] == seen[None, :])
+        assert_array_equal(prepared.view.X[:, 3:], filled_towns[:, None] == seen[None, :])
 
 
 def wide(rng, n_rows, n_columns, text_places):
@@ -137,7 +138,7 @@ def test_sparse_rows_stay_sparse():
         prepared = fold(dataset, name)
         assert sparse.issparse(prepared.view.X)
         assert prepared.view.X.nnz <= X.nnz
-    np.testing.assert_allclose(abs(fold(dataset, "range").view.X).max(axis=0).toarray().ravel().max(), 1.0)
+    assert_allclose(abs(fold(dataset, "range").view.X).max(axis=0).toarray().ravel().max(), 1.0)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

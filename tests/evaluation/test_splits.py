@@ -40,6 +40,20 @@ def test_official_split_is_the_data_sets_own(data):
     np.testing.assert_array_equal(fold.y_test, data.y[25:])
 
 
+@pytest.fixture
+def write_table(tmp_path, monkeypatch):
+    """Return a function that writes three columns of noise beside others, as the table t.csv of a project."""
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    (tmp_path / "provsel.toml").write_text("")
+
+    def write(n_rows, **columns):
+        rows = np.random.default_rng(0).standard_normal((n_rows, 3))
+        table = pd.DataFrame(rows, columns=["p", "q", "r"]).assign(**columns)
+        table.to_csv(tmp_path / "t.csv", index=False)
+
+    return write
+
+
 OWN = ["dataset=file", "dataset.path=t.csv", "selector=uniform", "selector.n_features_to_select=1"]
 RARE = ["a"] * 57 + ["b"] * 3
 TWO = [*"ab"] * 30
@@ -59,12 +73,9 @@ OTHER = "protocol=fixed_folds"
 )  # fmt: skip
 @pytest.mark.parametrize("executor", ["serial", "loky"])
 def test_what_the_data_do_not_allow_is_known_before_the_first_trial(
-    executor, columns, settings, message, tmp_path, monkeypatch
+    executor, columns, settings, message, write_table, tmp_path
 ):
-    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
-    (tmp_path / "provsel.toml").write_text("")
-    table = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=["p", "q", "r"]).assign(**columns)
-    table.to_csv(tmp_path / "t.csv", index=False)
+    write_table(60, **columns)
     cells = cells_of(compose_config([*OWN, *settings]))
     with pytest.raises(ValueError, match=rf"^the run was refused, .*{message}"):
         run_quietly(cells, TrialStore(tmp_path / "store"), {"name": executor})
@@ -73,12 +84,8 @@ def test_what_the_data_do_not_allow_is_known_before_the_first_trial(
         assert len(run_task(task).failures) == len(task.trials)
 
 
-def test_small_classes_are_left_out_where_a_setting_says_so(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
-    (tmp_path / "provsel.toml").write_text("")
-    rows = np.random.default_rng(0).standard_normal((63, 3))
-    table = pd.DataFrame(rows, columns=["p", "q", "r"]).assign(y=[*TWO, "rare", "rare", "rare"])
-    table.to_csv(tmp_path / "t.csv", index=False)
+def test_small_classes_are_left_out_where_a_setting_says_so(write_table, tmp_path):
+    write_table(63, y=[*TWO, "rare", "rare", "rare"])
     [plain] = cells_of(compose_config(OWN))
     [stated] = cells_of(compose_config([*OWN, "dataset.min_class_size=null"]))
     with pytest.warns(UserWarning, match=r"fewer than min_class_size=10 rows are left out: rare \(3 rows\)"):
@@ -168,10 +175,10 @@ def test_large_data_sets_of_the_benchmark_train_on_a_sample_and_test_on_all_othe
     assert len({*samples}) == 5
     small = make_dataset(data.X[:2500], y[:2500], name="small", source="", regression=regression)
     grouped = make_dataset(data.X, y, name="grouped", source="", regression=regression, groups=np.arange(2600))
-    for other, got in ((small, "2500 rows"), (grouped, "groups of rows")):
-        message = rf"{other.name}: expected more than 2500 rows without groups .*, got {got}; use protocol=benchmark"
+    for refused, got in ((small, "2500 rows"), (grouped, "groups of rows")):
+        message = rf"{refused.name}: expected more than 2500 rows without groups .*, got {got}; use protocol=benchmark"
         with pytest.raises(ValueError, match=message):
-            protocol_named("benchmark_sample").rows(other, n_splits=5, split_seed=3, fold=0)
+            protocol_named("benchmark_sample").rows(refused, n_splits=5, split_seed=3, fold=0)
 
 
 def test_rows_in_the_order_of_time_are_tested_after_at_most_2000_that_train():

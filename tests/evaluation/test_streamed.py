@@ -95,7 +95,5 @@ def test_streamed_needs_all_features_and_a_linear_model():
         cell(selector=UNIFORM)
     with pytest.raises(ValueError, match="got FullDataSelector and supervised"):
         cell(setting="supervised")
-    with pytest.raises(ValueError, match=r"expected all_rows together with a clustering model, and with no other, got"):
-        cell({"_target_": "provsel.models.KMeansClustering"})
     with pytest.raises(ValueError, match=r"protocol\.repeats: expected 1 for the split streamed, got 2"):
         cell(repeats=2)

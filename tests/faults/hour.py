@@ -236,11 +236,10 @@ def disturb(command, folder, *, seed, seconds=float("inf"), rounds=10**6, n_faul
 
 def table(counts):
     """Return how many runs each fault befell, and how they ended, as Markdown."""
-    rows = [
-        [fault, *(str(counts[fault, name]) for name in COLUMNS)] for fault in sorted({fault for fault, _ in counts})
-    ]
-    head = ["what befell a run", *COLUMNS]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---", *["--:"] * len(COLUMNS)], *rows])
+    rows = [["what befell a run", *COLUMNS], ["---", *["--:"] * len(COLUMNS)]]
+    for fault in sorted({fault for fault, _ in counts}):
+        rows.append([fault, *(str(counts[fault, name]) for name in COLUMNS)])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def main():

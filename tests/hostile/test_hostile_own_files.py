@@ -14,6 +14,7 @@ import pytest
 from hostile_bytes import Reader, bounded, fuzz, saved
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from pyarrow import feather
 from scipy import sparse
 from scipy.io import savemat
@@ -98,10 +99,10 @@ def test_indices_are_checked_before_they_are_places_in_memory(form, changes):
         with pytest.raises(ValueError, match=r"indices|indptr"):
             compressed(arrays)
         return
-    found = compressed(arrays)
-    found.check_format(full_check=True)
-    assert (found.format, found.shape) == (form, X.shape)
-    assert changes or (found.toarray() == X).all()
+    read = compressed(arrays)
+    read.check_format(full_check=True)
+    assert (read.format, read.shape) == (form, X.shape)
+    assert changes or (read.toarray() == X).all()
 
 
 @pytest.mark.parametrize(
@@ -126,11 +127,11 @@ def test_wrong_arrays_in_a_file(changes, message, tmp_path):
 def test_kinds_of_indices_and_the_form_that_a_file_states(tmp_path):
     for kind in (np.uint8, np.int16, np.int64, np.uint64, ">i4"):
         np.savez(tmp_path / "X.npz", **parts(indices=parts()["indices"].astype(kind)))
-        np.testing.assert_array_equal(own(tmp_path / "X.npz").X.toarray(), X)
+        assert_array_equal(own(tmp_path / "X.npz").X.toarray(), X)
     columns = sparse.csc_array(X)
     arrays = {name: getattr(columns, name) for name in ("data", "indices", "indptr", "shape", "format")}
     np.savez(tmp_path / "X.npz", **arrays, y=Y)
-    np.testing.assert_array_equal(own(tmp_path / "X.npz").X.toarray(), X)
+    assert_array_equal(own(tmp_path / "X.npz").X.toarray(), X)
 
 
 # ---- memory
@@ -161,10 +162,8 @@ def longer_than_its_bytes(path):
 
 def sheet(more, text=b""):
     """Return what writes a sheet with more XML behind its rows, and a text that cells refer to as the first."""
-    place, kind = (
-        b"/xl/sharedStrings.xml",
-        b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml",
-    )
+    place = b"/xl/sharedStrings.xml"
+    kind = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
     override = b'<Override PartName="%b" ContentType="%b"/></Types>' % (place, kind)
 
     def write(path):
@@ -301,10 +300,10 @@ def test_a_long_text_in_each_row_is_in_memory_once(tmp_path):
     texts = pa.DictionaryArray.from_arrays(codes, ["x" * 1_000_000, "z" * 1_000_000])
     pq.write_table(pa.table({"a": texts, "b": np.arange(4000.0), "g": texts, "y": texts}), tmp_path / "X.parquet")
     with bounded():
-        found = own(tmp_path / "X.parquet", groups="g")
-    np.testing.assert_array_equal(found.X, np.column_stack([codes, np.arange(4000)]))
-    np.testing.assert_array_equal(found.groups, codes)
-    np.testing.assert_array_equal(found.y, 2 * codes - 1)
+        dataset = own(tmp_path / "X.parquet", groups="g")
+    assert_array_equal(dataset.X, np.column_stack([codes, np.arange(4000)]))
+    assert_array_equal(dataset.groups, codes)
+    assert_array_equal(dataset.y, 2 * codes - 1)
 
 
 def test_streams_have_the_same_limit(tmp_path, monkeypatch):
@@ -344,7 +343,7 @@ def test_objects_in_matlab_files_are_not_built(tmp_path):
         ):
             own(tmp_path / "X.mat")
     savemat(tmp_path / "X.mat", {"X": X, "Y": Y[:, None], "other": {"field": 1.0}})
-    np.testing.assert_array_equal(own(tmp_path / "X.mat").X, X)  # what nothing reads may be anything
+    assert_array_equal(own(tmp_path / "X.mat").X, X)  # what nothing reads may be anything
 
 
 def test_hdf5_is_refused_in_words(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
@@ -80,7 +81,7 @@ def test_certificate_refuses_wrong_balls():
 def test_regular_simplex(n):
     ball = minimum_enclosing_ball(np.eye(n))
     assert ball.squared_radius == pytest.approx(1 - 1 / n, rel=1e-12)
-    np.testing.assert_allclose(ball.weights, 1 / n, rtol=1e-9)
+    assert_allclose(ball.weights, 1 / n, rtol=1e-9)
 
 
 @pytest.mark.parametrize("X", [np.full((1, 3), 7.3), np.full((6, 3), 1e5 / 3), np.zeros((4, 2)), np.zeros((1, 1))])
@@ -93,7 +94,7 @@ def test_coinciding_points_have_radius_zero(X):
 def test_translation_is_exact_for_counts():
     X = np.random.default_rng(0).poisson(3.0, (30, 50)).astype(float)
     local = X - X[np.argmin((X**2).sum(axis=1))]
-    np.testing.assert_array_equal(translate_gram(X @ X.T), local @ local.T)
+    assert_array_equal(translate_gram(X @ X.T), local @ local.T)
 
 
 @given(
@@ -147,8 +148,8 @@ def test_center_is_that_of_an_independent_optimizer():
 def test_row_space_and_so_the_selection_stay_the_same(selector, form):
     fitted = selectors.WithEnclosingBallCenter(selector).fit(form(COUNTS))
     plain = selector.fit(form(COUNTS))
-    np.testing.assert_array_equal(fitted.indices_, plain.indices_)
-    np.testing.assert_allclose(fitted.weights_, plain.weights_, rtol=1e-8)
+    assert_array_equal(fitted.indices_, plain.indices_)
+    assert_allclose(fitted.weights_, plain.weights_, rtol=1e-8)
     assert fitted.selector_.rank_ == plain.rank_ == 12
 
 
@@ -161,8 +162,8 @@ def test_the_selector_sees_the_row():
             return super()._select(view, rng)
 
     fitted = selectors.WithEnclosingBallCenter(Spy(3)).fit(COUNTS)
-    np.testing.assert_array_equal(seen[0][:-1], COUNTS)
-    np.testing.assert_array_equal(seen[0][-1], fitted.center_)
+    assert_array_equal(seen[0][:-1], COUNTS)
+    assert_array_equal(seen[0][-1], fitted.center_)
 
 
 def test_many_rows_need_no_gram_matrix():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import linprog, minimize
 
@@ -138,8 +139,8 @@ def test_penalty_is_the_least_over_mu():
             values = penalty(v, c1, c2)
             mu = weights(v, c1, c2)
             least = np.array([0.0, *((c2 * value**2 / MU**power + c1 * MU).min() for value in v[1:])])
-            np.testing.assert_allclose(values, least, rtol=1e-5)
-            np.testing.assert_allclose(values[1:], (c2 * v**2)[1:] / mu[1:] ** power + c1 * mu[1:], rtol=1e-12)
+            assert_allclose(values, least, rtol=1e-5)
+            assert_allclose(values[1:], (c2 * v**2)[1:] / mu[1:] ** power + c1 * mu[1:], rtol=1e-12)
             assert mu[0] == 0.0
             assert ((mu >= 0) & (mu <= 1)).all()
         # negative control: each penalty is not the other, and the printed one is not convex
@@ -184,7 +185,8 @@ def test_a_wrong_solution_has_a_gap():
 
 def test_many_columns_come_into_play_in_rounds():
     X, y = rows(80, 3000, informative=30)
-    c1, c2 = 1e-3, 1e-3
+    c1 = 1e-3
+    c2 = 1e-3
     fit = feature_selective_svm(X, y, c1, c2)
     assert fit.gap <= 1e-6
     kept = np.flatnonzero(fit.v)
@@ -200,7 +202,7 @@ def test_units_do_not_matter(scale):
     X, y, c1, c2 = problems()["wide"]
     fit = feature_selective_svm(X, y, c1, c2)
     scaled = feature_selective_svm(scale * X, y, c1, c2 * scale**2)
-    np.testing.assert_allclose(scale * scaled.v, fit.v, atol=1e-5)
+    assert_allclose(scale * scaled.v, fit.v, atol=1e-5)
     assert scaled.objective == pytest.approx(fit.objective, rel=2e-6)
     long = feature_selective_svm(scale * X, y, c1 * scale**2, c2)
     assert long.gap <= 1e-6
@@ -211,7 +213,7 @@ def test_free_features_are_the_plain_svm():
     plain = hinge_dual(X, y, c2, tol=1e-9)
     fit = feature_selective_svm(X, y, 1e-12, c2, tol=1e-8)
     assert fit.objective == pytest.approx(plain.primal, rel=1e-6)
-    np.testing.assert_allclose(fit.v, plain.w, atol=1e-3 * np.abs(plain.w).max())
+    assert_allclose(fit.v, plain.w, atol=1e-3 * np.abs(plain.w).max())
     assert feature_selective_svm(X, y, 1e-4, c2).objective > plain.primal * (1 + 1e-4)  # negative control
 
 
@@ -275,8 +277,8 @@ def test_printed_form_descends_to_a_fixed_point(name, form):
     assert fit.converged
     assert np.diff(fit.values).max() <= 1e-12
     assert fit.objective == min(fit.objectives) == fit.values[-1]
-    np.testing.assert_array_equal(fit.v, fit.mu * fit.w)
-    np.testing.assert_allclose(fit.mu, printed_weights(fit.v, c1, c2), rtol=1e-9)
+    assert_array_equal(fit.v, fit.mu * fit.w)
+    assert_allclose(fit.mu, printed_weights(fit.v, c1, c2), rtol=1e-9)
     assert fit.objective == pytest.approx(objective(X, y, c1, c2, fit.v, power=2), rel=1e-5)
     # its penalty is the larger one, so that the convex optimum is a lower bound
     assert fit.objective >= feature_selective_svm(X, y, c1, c2).dual
@@ -288,7 +290,8 @@ def test_printed_form_descends_to_a_fixed_point(name, form):
 
 def test_printed_form_finds_the_least_value_on_a_grid():
     X, y = rows(12, 2, informative=2)
-    c1, c2 = 0.05, 0.02
+    c1 = 0.05
+    c2 = 0.02
     line = np.linspace(-4, 4, 401)
     v = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
     penalties = printed_penalty(v[:, 0], c1, c2) + printed_penalty(v[:, 1], c1, c2)
@@ -308,7 +311,7 @@ def test_compressed_descends(form, as_printed):
     fit = feature_selective_compressed(form(X), y, c1, c2, projection, starts(80, 2), as_printed=as_printed)
     assert np.diff(fit.values).max() <= 1e-9
     factors = fit.mu if as_printed else np.sqrt(fit.mu)
-    np.testing.assert_allclose(fit.v, factors * (projection.dense().T @ fit.w), rtol=1e-9, atol=1e-15)
+    assert_allclose(fit.v, factors * (projection.dense().T @ fit.w), rtol=1e-9, atol=1e-15)
     recomputed = np.maximum(0, 1 - y * (X @ fit.v)).mean() + c2 * fit.w @ fit.w + c1 * fit.mu.sum()
     assert fit.objective == pytest.approx(recomputed, rel=1e-12)
     assert ((fit.mu >= 0) & (fit.mu <= 1)).all()

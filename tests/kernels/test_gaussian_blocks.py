@@ -8,6 +8,7 @@ from time import sleep
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from provsel.kernels import gaussian_blocks
@@ -48,11 +49,11 @@ def test_it_is_its_definition(m, form, store):
     matrix = blocks(m=m, store=store)
     expected = definition(L, m, 0.25, 5)
     X = rows(m=m)
-    np.testing.assert_allclose(matrix.dense(), expected, rtol=1e-15)
-    np.testing.assert_allclose(matrix.project(form(X)), X @ expected.T, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(matrix.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12)
+    assert_allclose(matrix.dense(), expected, rtol=1e-15)
+    assert_allclose(matrix.project(form(X)), X @ expected.T, rtol=1e-12, atol=1e-12)
+    assert_allclose(matrix.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12)
     W = np.random.default_rng(1).random((L, 3))
-    np.testing.assert_allclose(matrix.expand(W), expected.T @ W, rtol=1e-12, atol=1e-12)
+    assert_allclose(matrix.expand(W), expected.T @ W, rtol=1e-12, atol=1e-12)
     assert np.abs(blocks(m=m, key=6).dense() - expected).max() > 0.1
 
 
@@ -74,7 +75,7 @@ def test_threads_share_what_is_kept(locked, monkeypatch):
     assert (sorted(matrix.made) == [0, 1, 2, 3]) == locked
     if locked:
         for seed, Z in enumerate(products):
-            np.testing.assert_array_equal(Z, blocks().project(rows(seed=seed)))
+            assert_array_equal(Z, blocks().project(rows(seed=seed)))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -85,10 +86,10 @@ def test_kept_blocks_change_no_bit(form, dtype):
     again = blocks()
     kept = blocks(store=True)
     for _ in range(2):
-        np.testing.assert_array_equal(kept.project(X), again.project(X))
-        np.testing.assert_array_equal(kept.expand(w), again.expand(w))
+        assert_array_equal(kept.project(X), again.project(X))
+        assert_array_equal(kept.expand(w), again.expand(w))
     restored = pickle.loads(pickle.dumps(kept))  # noqa: S301
-    np.testing.assert_array_equal(restored.project(X), kept.project(X))
+    assert_array_equal(restored.project(X), kept.project(X))
     assert len(pickle.dumps(kept)) < 2000 < 8 * L * M
 
 
@@ -106,4 +107,4 @@ def test_only_the_blocks_of_a_sparse_chunk_are_made(store):
 @pytest.mark.parametrize("store", [True, False])
 def test_gram_is_lambda_times_its_transpose(store):
     blocks = GaussianBlocks(7, 600, variance=0.5, key=3, store=store)
-    np.testing.assert_allclose(blocks.gram(), blocks.dense() @ blocks.dense().T, rtol=1e-12, atol=1e-12)
+    assert_allclose(blocks.gram(), blocks.dense() @ blocks.dense().T, rtol=1e-12, atol=1e-12)

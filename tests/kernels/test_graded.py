@@ -2,11 +2,13 @@
 
 import sys
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
@@ -35,9 +37,8 @@ graded = load_script(REPO / "experiments" / "simulations" / "graded.py")
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 CASES = [
     (name, shape, condition)
-    for name in ill_conditioned.FAMILY
-    for shape in ill_conditioned.SHAPES
-    for condition in (ill_conditioned.CONDITIONS if name != "low rank" else ill_conditioned.CONDITIONS[:1])
+    for name, shape, condition in product(ill_conditioned.FAMILY, ill_conditioned.SHAPES, ill_conditioned.CONDITIONS)
+    if name != "low rank" or condition == ill_conditioned.CONDITIONS[0]
 ]
 
 
@@ -46,14 +47,14 @@ CASES = [
 def test_the_basis_is_right_or_says_that_it_is_not_certain(name, shape, condition, form):
     X, rank, V, sigma = ill_conditioned.solved(name, shape, condition)
     basis = spectral_basis(FORMS[form](X))
-    np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(basis.rank), atol=1e-12)
+    assert_allclose(basis.V.T @ basis.V, np.eye(basis.rank), atol=1e-12)
     if not basis.is_decided:
         assert condition > 1e13
         return
     assert basis.rank == rank
     outside = basis.V - (V @ (V.T @ basis.V)).astype(float)
     assert np.linalg.norm(outside, 2) <= basis.error + 1e-13
-    np.testing.assert_allclose(basis.singular_values, sigma.astype(float), rtol=1e-7, atol=4e-15 * float(sigma[0]))
+    assert_allclose(basis.singular_values, sigma.astype(float), rtol=1e-7, atol=4e-15 * float(sigma[0]))
     assert basis.error < 100 * np.finfo(float).eps * float(sigma[0] / sigma[-1])
 
 
@@ -69,7 +70,7 @@ def test_scales_of_columns_cost_no_digits():
     left = others - np.outer(direction, direction @ others)
     expected = np.linalg.svd(left)[2][:11]
     scores = np.insert((expected**2).sum(axis=0), 5, 1.0)
-    np.testing.assert_allclose((basis.V**2).sum(axis=1), scores, atol=1e-13)
+    assert_allclose((basis.V**2).sum(axis=1), scores, atol=1e-13)
 
 
 def exact_ratio(X, sigma, columns, k):
@@ -174,7 +175,7 @@ def test_relative_errors_of_singular_values_are_below_their_bound(make, shape):
         solution = relative_svd(form(X))
         errors = np.abs(graded.exact(solution.singular_values) / graded.true_values(X) - 1).astype(float)
         assert errors.max() <= solution.error < 1e-6
-        np.testing.assert_allclose(solution.V.T @ solution.V, np.eye(min(shape)), atol=1e-13)
+        assert_allclose(solution.V.T @ solution.V, np.eye(min(shape)), atol=1e-13)
 
 
 def test_singular_values_that_rounding_decides_have_no_small_bound():
@@ -312,8 +313,8 @@ def test_a_power_of_two_changes_nothing_but_the_singular_values(exponent, is_spa
     form = sparse.csr_array if is_sparse else np.asarray
     plain = spectral_basis(form(X))
     moved = spectral_basis(form(np.ldexp(X, exponent)))
-    np.testing.assert_allclose(moved.V @ moved.V.T, plain.V @ plain.V.T, atol=1e-12)
-    np.testing.assert_allclose(np.ldexp(moved.singular_values, -exponent), plain.singular_values, rtol=1e-12)
+    assert_allclose(moved.V @ moved.V.T, plain.V @ plain.V.T, atol=1e-12)
+    assert_allclose(np.ldexp(moved.singular_values, -exponent), plain.singular_values, rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -334,8 +335,8 @@ def test_rows_and_columns_are_brought_to_one_by_powers_of_two(n, d, seed, decade
     for exponents, expected_exponents in zip(
         equilibrating_exponents(sparse.csr_array(X)), (rows, columns), strict=True
     ):
-        np.testing.assert_array_equal(exponents, expected_exponents)
+        assert_array_equal(exponents, expected_exponents)
     balanced = shifted(X, rows, columns)
-    np.testing.assert_array_equal(balanced, np.ldexp(X, rows[:, None] + columns))
+    assert_array_equal(balanced, np.ldexp(X, rows[:, None] + columns))
     largest = np.abs(balanced).max(axis=1)  # rows came last
     assert ((largest == 0) | ((largest >= 0.5) & (largest < 1))).all()

@@ -105,29 +105,8 @@ def test_degenerate_integer_rows(n, m, seed):
     assert hinge_dual(Z, y, 1e-4, tol=1e-8).converged
 
 
-def scaled_objective(t, scores, square, c):
-    return np.maximum(0.0, 1.0 - t * scores).mean() + c * t * t * square
-
-
-@pytest.mark.parametrize(
-    ("scores", "square", "c", "t"),
-    [
-        ([2.0], 1.0, 0.5, 0.5),  # at the kink: the slope is 1/2 - 2 before it and 1/2 behind
-        ([2.0], 1.0, 4.0, 0.25),  # before the kink: 8 t = 2
-        ([-1.0, 0.5], 1.0, 1.0, 0.0),  # more is lost than won
-        ([1.0, -1.0], 1.0, 1.0, 0.0),
-        ([4.0, 1.0], 1.0, 0.5, 0.5),  # between: t = 1/2 from the second row alone
-        ([0.0, 0.0], 1.0, 0.5, 0.0),
-        ([0.0, 0.0], 0.0, 0.5, 0.0),  # the zero vector has no length to choose
-    ],
-)
-def test_closed_forms(scores, square, c, t):
-    assert best_scale(np.array(scores), square, c) == pytest.approx(
-        (t, scaled_objective(t, np.array(scores), square, c))
-    )
-
-
-def test_dual_scale_without_an_image():
+def test_lengths_of_vectors_without_an_image():
+    assert best_scale(np.zeros(2), 0.0, 0.5) == (0.0, 1.0)
     assert best_dual_scale(np.zeros(3), 0.0, 0.1) == (0.0, 0.0)
     t, bound = best_dual_scale(np.array([0.5, 0.5]), 0.0, 0.1)  # C = 2.5: alpha may grow five times
     assert (t, bound) == pytest.approx((5.0, 1.0))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
@@ -109,7 +110,7 @@ def test_solution_is_that_of_the_full_program_and_certified(name, solver):
     assert fit.gap <= 1e-6
     # complementary to the other dual solution: |x_j^T D u| = 1 on every selected column
     prices = X.T @ (y * u)
-    np.testing.assert_allclose(prices[w != 0] * np.sign(w[w != 0]), 1, atol=1e-5)
+    assert_allclose(prices[w != 0] * np.sign(w[w != 0]), 1, atol=1e-5)
     assert X.shape[1] <= X.shape[0] or (np.abs(prices) < 1 - 1e-5).any()  # there are columns to refuse
 
 
@@ -117,8 +118,8 @@ def test_solvers_choose_the_same_where_the_optimum_is_unique(name):
     X, y, _ = PROBLEMS[name]
     first, second = (solved(name, solver)[0] for solver in SOLVERS)
     if np.unique(X[:, 0]).size == y.size:  # no ties in Gaussian data
-        np.testing.assert_array_equal(first != 0, second != 0)
-        np.testing.assert_allclose(first, second, atol=1e-6 * np.abs(first).max())
+        assert_array_equal(first != 0, second != 0)
+        assert_allclose(first, second, atol=1e-6 * np.abs(first).max())
     assert 0 < (first != 0).sum() <= y.size
 
 
@@ -130,7 +131,7 @@ def test_units_of_the_columns_do_not_matter(factor):
     scaled, scaled_fit = solve("highs", factor * X, y, nu / factor)
     assert scaled_fit.gap <= 1e-6
     assert factor * scaled_fit.objective == pytest.approx(fit.objective, rel=1e-6)
-    np.testing.assert_array_equal(scaled != 0, w != 0)
+    assert_array_equal(scaled != 0, w != 0)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

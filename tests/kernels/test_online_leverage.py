@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from provsel.kernels.online_calibration import calibrated_pass, gram_factor, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate, uniforms
@@ -66,9 +67,9 @@ def test_scores_are_those_of_the_textbook(X, option, rate):
     rule = Rule(0.5, rate, n_initial=2, **OPTIONS[option])
     positions, weights, scores = textbook(X, rule, KEY)
     stream = one_pass(X, rule, KEY)
-    np.testing.assert_array_equal(stream.positions, positions)
-    np.testing.assert_allclose(stream.scores, scores, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(stream.weights, weights, rtol=1e-9)
+    assert_array_equal(stream.positions, positions)
+    assert_allclose(stream.scores, scores, rtol=1e-9, atol=1e-11)
+    assert_allclose(stream.weights, weights, rtol=1e-9)
 
 
 @given(seed=st.integers(0, 10_000), rate=st.floats(0.05, 20.0), option=st.sampled_from(sorted(OPTIONS)))
@@ -82,8 +83,8 @@ def test_textbook_on_any_small_matrix(seed, rate, option):
     rule = Rule(0.5, rate, n_initial=int(rng.integers(0, 3)), **OPTIONS[option])
     positions, _, scores = textbook(X, rule, KEY)
     stream = one_pass(X, rule, KEY)
-    np.testing.assert_array_equal(stream.positions, positions)
-    np.testing.assert_allclose(stream.scores, scores, rtol=1e-6, atol=1e-9)
+    assert_array_equal(stream.positions, positions)
+    assert_allclose(stream.scores, scores, rtol=1e-6, atol=1e-9)
 
 
 def solved(A, b):
@@ -119,7 +120,7 @@ def test_scores_of_columns_of_very_different_lengths_have_all_digits():
 def test_random_numbers_depend_on_the_position_only():
     whole = uniforms(KEY, 0, 1000)
     for start, count in [(0, 1), (3, 7), (4, 4), (997, 3), (501, 0)]:
-        np.testing.assert_array_equal(uniforms(KEY, start, count), whole[start : start + count])
+        assert_array_equal(uniforms(KEY, start, count), whole[start : start + count])
     assert np.unique(whole).size == 1000
     assert abs(whole.mean() - 0.5) < 0.05
     assert not np.isin(uniforms(KEY + np.uint64(1), 0, 1000), whole).any()
@@ -131,9 +132,9 @@ def test_a_pass_over_a_tall_matrix_is_a_stream_of_its_columns(rate):
     rule = Rule(0.5, rate)
     stream = one_pass(X, rule, KEY)
     positions, weights, scores = OnlineLeverage.start(300, rule, KEY).advance(X)
-    np.testing.assert_array_equal(stream.positions, positions)
-    np.testing.assert_allclose(stream.weights, weights, rtol=1e-12)
-    np.testing.assert_allclose(stream.scores, scores, rtol=1e-12)
+    assert_array_equal(stream.positions, positions)
+    assert_allclose(stream.weights, weights, rtol=1e-12)
+    assert_allclose(stream.scores, scores, rtol=1e-12)
 
 
 def nearly_equal(distance):
@@ -150,9 +151,9 @@ def test_the_gram_matrix_is_left_where_columns_are_nearly_dependent(distance, is
     stream = one_pass(X, rule, KEY)
     positions, weights, scores = OnlineLeverage.start(len(X), rule, KEY).advance(X)
     assert np.count_nonzero((scores > 0) & (scores < 1)) > 20
-    np.testing.assert_array_equal(stream.positions, positions)
-    np.testing.assert_allclose(stream.weights, weights, rtol=1e-9)
-    np.testing.assert_allclose(stream.scores, scores, atol=1e-9)
+    assert_array_equal(stream.positions, positions)
+    assert_allclose(stream.weights, weights, rtol=1e-9)
+    assert_allclose(stream.scores, scores, atol=1e-9)
 
 
 def test_without_its_condition_the_gram_matrix_would_change_scores(monkeypatch):
@@ -170,7 +171,7 @@ def test_rounded_dependent_columns_lie_in_the_span_in_single_precision():
     exact = one_pass(X, rule, KEY).scores
     assert np.median(exact[8:]) < 1.0
     rounded = X.astype(np.float32)
-    np.testing.assert_allclose(one_pass(rounded, rule, KEY).scores, exact, rtol=1e-4)
+    assert_allclose(one_pass(rounded, rule, KEY).scores, exact, rtol=1e-4)
     assert (one_pass(rounded.astype(np.float64), rule, KEY).scores == 1.0).all()
 
 

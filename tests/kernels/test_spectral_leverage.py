@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from provsel.kernels.leverage import (
@@ -36,9 +37,9 @@ def matrix(shape, *, rank=None, seed=0):
 def assert_spans(basis, X, atol=1e-9):
     expected, rank, sigma = projector(X)
     assert (basis.rank, basis.V.shape, basis.singular_values.shape) == (rank, (X.shape[1], rank), (rank,))
-    np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(rank), atol=1e-11)
-    np.testing.assert_allclose(basis.V @ basis.V.T, expected, atol=atol)
-    np.testing.assert_allclose(basis.singular_values, sigma, rtol=1e-7)
+    assert_allclose(basis.V.T @ basis.V, np.eye(rank), atol=1e-11)
+    assert_allclose(basis.V @ basis.V.T, expected, atol=atol)
+    assert_allclose(basis.singular_values, sigma, rtol=1e-7)
     assert basis.V.flags.c_contiguous
     assert basis.V.dtype == np.float64
 
@@ -64,7 +65,7 @@ def test_sparse_input_is_never_densified(shape, peak_memory):
     assert peak_memory(lambda: spectral_basis(X)) < 80e6
     basis = spectral_basis(X)
     assert basis.rank == 1
-    np.testing.assert_allclose(np.sort(leverage_scores(basis.V))[-5:], 0.2)
+    assert_allclose(np.sort(leverage_scores(basis.V))[-5:], 0.2)
 
 
 def test_truncated_keeps_the_largest():
@@ -73,7 +74,7 @@ def test_truncated_keeps_the_largest():
     cut = basis.truncated(3)
     assert isinstance(cut, SpectralBasis)
     assert cut.rank == 3
-    np.testing.assert_allclose(cut.singular_values, np.linalg.svd(X)[1][:3])
+    assert_allclose(cut.singular_values, np.linalg.svd(X)[1][:3])
     assert basis.truncated(None) is basis
     assert basis.truncated(99) is basis
 
@@ -91,7 +92,7 @@ def test_leverage_scores_sum_to_the_rank(X):
     rank = np.linalg.matrix_rank(X)
     assert scores.sum() == pytest.approx(rank)
     assert (scores <= 1 + 1e-9).all()
-    np.testing.assert_allclose(scores[~X.any(axis=0)], 0, atol=1e-15)
+    assert_allclose(scores[~X.any(axis=0)], 0, atol=1e-15)
 
 
 P = np.array([0.35, 0.0, 0.25, 0.2, 0.1, 0.06, 0.04])
@@ -104,8 +105,8 @@ def test_with_replacement_merges_repeated_draws():
     assert indices.tolist() == list(dict.fromkeys(expected.tolist()))  # in order of the first draw
     assert indices.dtype == np.int64
     times = np.bincount(expected, minlength=P.size)[indices]
-    np.testing.assert_allclose(weights**2, times / (r * P[indices]))
-    np.testing.assert_allclose((weights**2 * P[indices]).sum(), 1.0)  # r draws, none lost in merging
+    assert_allclose(weights**2, times / (r * P[indices]))
+    assert_allclose((weights**2 * P[indices]).sum(), 1.0)  # r draws, none lost in merging
     assert P[indices].all()
 
 
@@ -141,7 +142,7 @@ def test_without_replacement_draws_exactly_r_distinct(p, share, seed):
     indices, weights = sample_without_replacement(p, r, np.random.default_rng(seed))
     assert np.unique(indices).size == indices.size == r
     assert (p[indices] > 0).all()
-    np.testing.assert_allclose(weights**-2.0, inclusion_probabilities(p, r)[indices])
+    assert_allclose(weights**-2.0, inclusion_probabilities(p, r)[indices])
 
 
 @given(
@@ -157,12 +158,12 @@ def test_inclusion_probabilities_sum_to_r_and_are_capped(p, share):
     assert ((inclusion > 0) & (inclusion <= 1)).all()
     free = inclusion < 1
     if free.any():  # proportional below the cap
-        np.testing.assert_allclose(inclusion[free] / p[free], (inclusion[free] / p[free]).max(), rtol=1e-9)
+        assert_allclose(inclusion[free] / p[free], (inclusion[free] / p[free]).max(), rtol=1e-9)
 
 
 def test_inclusion_probabilities_where_the_cap_pushes_others_over():
-    np.testing.assert_allclose(inclusion_probabilities(np.array([0.6, 0.25, 0.1, 0.05]), 3), [1, 1, 2 / 3, 1 / 3])
-    np.testing.assert_allclose(inclusion_probabilities(np.array([0.5, 0.5, 0.0]), 2), [1, 1, 0])
+    assert_allclose(inclusion_probabilities(np.array([0.6, 0.25, 0.1, 0.05]), 3), [1, 1, 2 / 3, 1 / 3])
+    assert_allclose(inclusion_probabilities(np.array([0.5, 0.5, 0.0]), 2), [1, 1, 0])
 
 
 @given(
@@ -173,12 +174,12 @@ def test_rounding_never_orders_scores(values, seed):
     exact = np.array(values)
     noise = 1 + 1e-14 * np.random.default_rng(seed).standard_normal(exact.size)
     tied = np.where(np.isfinite(exact) & (exact != 0), np.round(exact), exact)  # gaps of 1e-11 count as ties
-    np.testing.assert_array_equal(rank_descending(exact * noise), np.lexsort((np.arange(exact.size), -tied)))
+    assert_array_equal(rank_descending(exact * noise), np.lexsort((np.arange(exact.size), -tied)))
 
 
 def test_differences_above_rounding_order_scores():
     scores = np.random.default_rng(0).random(1000)
-    np.testing.assert_array_equal(rank_descending(scores), np.argsort(-scores))
+    assert_array_equal(rank_descending(scores), np.argsort(-scores))
     assert rank_descending(np.array([1.0, 1 + 1e-9, 1e-22, 1e-21]), noise=1e-20).tolist() == [1, 0, 2, 3]
     assert [number_tied(np.array(values)) for values in ([1, 1 - 1e-14, 1e-22], [2, 1], [3], [1, 1 + 1e-9])] == [
         2,

@@ -48,10 +48,10 @@ def test_real_numbers_of_any_type(project, kind):
     np.savez(project / "sparse.npz", data=rows.data.astype(kind), **arrays, y=SIGNS)
     np.save(project / "a.npy", np.column_stack([values, [1, 0, 1, 0]]).astype(kind))
     for name, target in (("dense.npz", None), ("sparse.npz", None), ("a.npy", -1)):
-        found = load_dataset("file", path=name, target=target)
-        np.testing.assert_array_equal(dense(found), values)
-        assert found.X.dtype == np.float64
-        assert found.y.tolist() == SIGNS
+        dataset = load_dataset("file", path=name, target=target)
+        np.testing.assert_array_equal(dense(dataset), values)
+        assert dataset.X.dtype == np.float64
+        assert dataset.y.tolist() == SIGNS
 
 
 NAMES = ["wing", "bill", "ring", "tail", "Label"]
@@ -84,15 +84,16 @@ def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(proje
         places = data.draw(st.permutations(out))
         first = data.draw(st.booleans()) and bool(places)
         path = data.draw(st.sampled_from([file.name, f"./{file.name}", str(file)]))
-        given = {"path": path, "index": None, "target": column(4)}
-        given |= {data.draw(st.sampled_from(["index", "index_col"])): column(places[0])} if first else {}
-        given["left_out"] = [column(k) for k in places[first:]]
+        written_as = {"path": path, "index": None, "target": column(4)}
+        if first:
+            written_as[data.draw(st.sampled_from(["index", "index_col"]))] = column(places[0])
+        written_as["left_out"] = [column(k) for k in places[first:]]
         default = {"index": None, "left_out": []} | ({"target": None} if ending != ".npy" else {})
         if default.get("target", "") is None and data.draw(st.booleans()):
-            given["target"] = None
-        written = {
-            name: value for name, value in given.items() if default.get(name, "") != value or data.draw(st.booleans())
-        }
+            written_as["target"] = None
+        defaults = [name for name, value in written_as.items() if default.get(name, "") == value]
+        left_out = [name for name in defaults if data.draw(st.booleans())]
+        written = {name: value for name, value in written_as.items() if name not in left_out}
         separator = {".csv": ",", ".tsv": "tab"}.get(ending)
         if separator and data.draw(st.booleans()):  # what is found is not written
             written |= {"sep": separator, "decimal": ".", "encoding": "utf-8", "header": 0}
@@ -100,13 +101,14 @@ def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(proje
             st.sampled_from([{}, {"unit_rows": False, "shuffle_columns": None}])
         )
 
-    one, other = spelling(), spelling()
-    cells = chosen(one), chosen(other)
+    first = spelling()
+    second = spelling()
+    cells = chosen(first), chosen(second)
     assert cells[0].id == cells[1].id
     assert len({split_seed(cell.data, 10, 0, 0) for cell in cells}) == 1
-    contents = {load_from(dataset).content for dataset in (one, other, *(cell.dataset for cell in cells))}
-    assert len(contents) == 1
-    assert load_from(one).X.shape[1] == 4 - len(out)
+    settings_of_all = [first, second, cells[0].dataset, cells[1].dataset]
+    assert len({load_from(dataset).content for dataset in settings_of_all}) == 1
+    assert load_from(first).X.shape[1] == 4 - len(out)
     less = chosen({"name": "file", "path": file.name, "target": 4, "left_out": [*out, 3]})
     assert (less.data == cells[0].data) == (3 in out)
 
@@ -114,12 +116,12 @@ def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(proje
 def test_labels_that_are_texts_stay_texts(project):
     rows = [f"{k}.5,{label}\n" for k, label in enumerate(["01", "1", "2", "1", "01", "2"])]
     (project / "a.csv").write_text("wing,label\n" + "".join(rows))
-    found = load_dataset("file", path="a.csv")
-    assert found.class_names.tolist() == ["01", "1", "2"]
-    assert found.y.tolist() == [0, 1, 2, 1, 0, 2]
+    dataset = load_dataset("file", path="a.csv")
+    assert dataset.class_names.tolist() == ["01", "1", "2"]
+    assert dataset.y.tolist() == [0, 1, 2, 1, 0, 2]
     (project / "b.csv").write_text("wing,label\n" + "".join(rows).replace("01", "10"))
-    found = load_dataset("file", path="b.csv")
-    assert found.class_names.tolist() == ["1", "2", "10"]  # numbers in their order, as ever
+    dataset = load_dataset("file", path="b.csv")
+    assert dataset.class_names.tolist() == ["1", "2", "10"]  # numbers in their order, as ever
 
 
 def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project, recwarn):
@@ -139,7 +141,7 @@ def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project
     run(preparation="range")
     run("dataset.left_out=[area]")
     run("dataset.left_out=[wing,bill,area,tail]")
-    assert not [each for each in recwarn if "similar size" in str(each.message)]
+    assert not [warning for warning in recwarn if "similar size" in str(warning.message)]
 
 
 def test_trials_of_a_file_still_count(project):
@@ -174,9 +176,8 @@ def test_columns_of_equal_names_and_of_other_formats_are_spelt_in_one_way(projec
     last = {"a.csv": ("z", 4, -1), "a.npz": ("s", 3, -1)}[name]
     cells = [chosen({"name": "file", "path": name, "index": k}) for k in last]
     assert len({cell.id for cell in cells}) == 1
-    first = [
-        chosen({"name": "file", "path": name, "left_out": [k]}) for k in (0, -len(NAMES) if name == "a.csv" else -4)
-    ]
+    from_the_end = {"a.csv": -len(NAMES), "a.npz": -4}[name]
+    first = [chosen({"name": "file", "path": name, "left_out": [k]}) for k in (0, from_the_end)]
     assert first[0].id == first[1].id != cells[0].id
     assert first[0].dataset["index"] == {"a.csv": "x", "a.npz": "p"}[name]
 
@@ -186,10 +187,11 @@ def test_columns_of_equal_names_and_of_other_formats_are_spelt_in_one_way(projec
 def test_a_file_that_changed_is_read_again_by_the_same_process(project, ending, protocol):
     """Also where it takes the place of another one with its time, as a copy does."""
     file = project / f"a.{ending}"
-    rng, labels = np.random.default_rng(0), np.arange(40) % 2
-    found = []
-    for told in ("wing", "tail", "wing"):
-        columns = {name: rng.standard_normal(40) + 9 * labels * (name == told) for name in ("wing", "bill", "tail")}
+    rng = np.random.default_rng(0)
+    labels = np.arange(40) % 2
+    selected = []
+    for telling in ("wing", "tail", "wing"):
+        columns = {name: rng.standard_normal(40) + 9 * labels * (name == telling) for name in ("wing", "bill", "tail")}
         if ending == "npz":
             np.savez(file, X=np.column_stack([*columns.values()]), y=labels, feature_names=[*columns])
         else:
@@ -200,8 +202,8 @@ def test_a_file_that_changed_is_read_again_by_the_same_process(project, ending, 
         methods = ["selector=rfe", "selector.n_features_to_select=1", "protocol.setting=unsupervised"]
         cells = cells_of(compose_config([*settings, *protocol, *methods]))
         [record, *_] = run_task(make_tasks(cells)[0]).records
-        found.append(record["features"].tolist())
-    assert found == [[0], [2], [0]]
+        selected.append(record["features"].tolist())
+    assert selected == [[0], [2], [0]]
 
 
 def test_sizes_follow_the_columns_of_a_table_and_what_must_fail_is_not_started(project, capsys):

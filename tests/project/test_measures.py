@@ -84,10 +84,10 @@ RANDOM = ["selector=uniform", "selector.n_features_to_select=10", "protocol.sett
 
 
 def cell(*measures):
-    named = ",".join(
-        f"{{_target_:measuring_study.{measure}}}" if measure[0] != "{" else measure for measure in measures
-    )
-    [composed] = cells_of(compose_config([*SMALL, *RANDOM, f"+protocol.measures=[{named}]"]))
+    named = []
+    for measure in measures:
+        named.append(measure if measure.startswith("{") else f"{{_target_:measuring_study.{measure}}}")
+    [composed] = cells_of(compose_config([*SMALL, *RANDOM, f"+protocol.measures=[{','.join(named)}]"]))
     return composed
 
 

@@ -116,9 +116,7 @@ def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):
     installed_papers.cache_clear()
 
 
-def test_outside_of_a_project_there_are_no_artefacts(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("PROVSEL_PROJECT")
-    monkeypatch.chdir(tmp_path)
+def test_outside_of_a_project_there_are_no_artefacts(outside, capsys):
     assert artefact_names() == []
     assert main(["reproduce", "table1"]) == 2
     assert "artefact: expected one of none here, got 'table1'; run it in a project" in capsys.readouterr().err

@@ -5,13 +5,7 @@ import pytest
 from provlab.core.composition import compose_config
 from provlab.project.project import Project, conf_dirs, current_project, package_conf
 
-
-@pytest.fixture(autouse=True)
-def outside(monkeypatch, tmp_path):
-    """Work in an empty folder that is in no project."""
-    monkeypatch.delenv("PROVSEL_PROJECT")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("outside")
 
 
 def test_found_from_the_working_directory_upwards(outside, monkeypatch):

@@ -31,11 +31,7 @@ SWEEP = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def outside(tmp_path, monkeypatch):
-    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("outside")
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +209,7 @@ def test_features_stand_in_a_column_for_each_number_and_one_where_each_method_ha
     assert [(line.method, line.column) for line in single] == [("LeverageScore", ""), ("BSS", "")]
 
 
-def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, monkeypatch, capsys):
+def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, monkeypatch):
     made_paper(outside, monkeypatch)
     assert main(["report"]) == 0
     assert "Runs" not in Page(outside / "results" / "report" / "index.html").text

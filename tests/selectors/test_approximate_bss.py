@@ -6,7 +6,9 @@ import pytest
 from provsel.certificates import certify
 from provsel.selectors import ApproximateBSSSelector, BSSSelector
 
-P, D, R = 20, 300, 80
+P = 20
+D = 300
+R = 80
 
 
 rng = np.random.default_rng(0)

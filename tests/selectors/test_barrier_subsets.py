@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.linalg import qr
 
@@ -38,7 +39,7 @@ def test_spectral_selection_is_the_textbook(name, form):
     for size in (k, r):
         chosen, promised = textbook_spectral(V[(V**2).sum(axis=1) > 1e-28], size)
         selector = SpectralSelectionSelector(size, rank=k).fit(form(X))
-        np.testing.assert_array_equal(selector.indices_, np.flatnonzero((V**2).sum(axis=1) > 1e-28)[chosen])
+        assert_array_equal(selector.indices_, np.flatnonzero((V**2).sum(axis=1) > 1e-28)[chosen])
         # the maximum over eps, found on a grid, is the closed form
         assert selector.sigma_min_bound_**2 == pytest.approx(promised, rel=1e-5)
 
@@ -53,9 +54,9 @@ def test_dual_set_is_the_textbook(name, form):
     picks, s = textbook_dual_set(V, E, r)
     distinct = list(dict.fromkeys(picks))
     selector = DualSetSelector(r, rank=k).fit(form(X))
-    np.testing.assert_array_equal(selector.indices_[: len(distinct)], distinct)
+    assert_array_equal(selector.indices_[: len(distinct)], distinct)
     assert selector.n_repeats_ == r - len(distinct)
-    np.testing.assert_allclose(selector.dual_weights_[: len(distinct)], np.sqrt(s[distinct]), rtol=1e-6)
+    assert_allclose(selector.dual_weights_[: len(distinct)], np.sqrt(s[distinct]), rtol=1e-6)
     assert not selector.dual_weights_[len(distinct) :].any()
     assert selector.indices_.size == np.unique(selector.indices_).size == r
     # the two halves of the theorem
@@ -118,7 +119,7 @@ def test_beyond_the_rank_the_order_is_what_lapack_leaves(form, shape):
         theirs = qr(X, mode="r", pivoting=True)[1]
         for r in {shape[1], shape[1] // 2 + 1}:
             selector = RRQRSelector(r).fit(form(X))
-            np.testing.assert_array_equal(selector.indices_, theirs[:r])
+            assert_array_equal(selector.indices_, theirs[:r])
             assert selector.rank_ == min(r, *shape)
     # negative control: neither file order nor the order of norms is LAPACK's
     if shape == (20, 100):
@@ -129,8 +130,8 @@ def test_beyond_the_rank_the_order_is_what_lapack_leaves(form, shape):
 
 def test_a_column_that_made_room_stands_in_the_pivot_s_place():
     X = np.array([[1.0, 0, 0, 9, 0, 0], [0, 1, 0, 0, 0, 8]])
-    np.testing.assert_array_equal(RRQRSelector(6).fit(X).indices_, [3, 5, 2, 0, 4, 1])
-    np.testing.assert_array_equal(RRQRSelector(6, completion="norm").fit(X).indices_, [3, 5, 0, 1, 2, 4])
+    assert_array_equal(RRQRSelector(6).fit(X).indices_, [3, 5, 2, 0, 4, 1])
+    assert_array_equal(RRQRSelector(6, completion="norm").fit(X).indices_, [3, 5, 0, 1, 2, 4])
 
 
 def test_a_view_shares_the_pivots_and_charges_them_by_use():
@@ -143,7 +144,7 @@ def test_a_view_shares_the_pivots_and_charges_them_by_use():
         with view.metered() as meter:
             shared = RRQRSelector(r).fit_view(view)
         charged[r] = meter.shared.wall
-        np.testing.assert_array_equal(shared.indices_, alone[r].indices_)
+        assert_array_equal(shared.indices_, alone[r].indices_)
         assert (shared.rank_, shared.n_completed_) == (alone[r].rank_, alone[r].n_completed_)
     # the parts used decide, not who came first
     assert 0 < charged[10] == charged[64] < charged[65] < charged[200] < charged[300] == charged[450]
@@ -158,8 +159,8 @@ def test_real_text():
     assert (selector.rank_, selector.n_completed_) == (rank, 300 - rank)
     ours = np.linalg.qr(dense[:, selector.indices_[:rank]])[1]
     theirs = qr(dense, mode="r", pivoting=True)[0]
-    np.testing.assert_allclose(np.abs(np.diag(ours))[:20], np.abs(np.diag(theirs))[:20], rtol=1e-8)
+    assert_allclose(np.abs(np.diag(ours))[:20], np.abs(np.diag(theirs))[:20], rtol=1e-8)
     for k in range(0, rank, 40):
         norms = np.linalg.norm(residual(dense, selector.indices_[:k]) if k else dense, axis=0)
         assert norms[selector.indices_[k]] >= norms.max() * (1 - 1e-8)
-    np.testing.assert_array_equal(RRQRSelector(500).fit(dense).indices_[:300], selector.indices_)
+    assert_array_equal(RRQRSelector(500).fit(dense).indices_[:300], selector.indices_)

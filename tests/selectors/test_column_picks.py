@@ -1,6 +1,7 @@
 """CUR and farthest points against their definitions in a few lines, and scikit-matter's stored columns."""
 
 import json
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -67,7 +68,8 @@ SELECTORS = {"cur": CURSelector(1), "cur of rank 2": CURSelector(1, rank=2), "fa
 def test_columns_are_those_of_the_definition(kind, name, form):
     X = KINDS[kind]
     d = X.shape[1]
-    expected = farthest(X, d) if name == "farthest" else cur(X, d, 2 if "rank" in name else 1)
+    definitions = {"cur": partial(cur, rank=1), "cur of rank 2": partial(cur, rank=2), "farthest": farthest}
+    expected = definitions[name](X, d)
     view = TrainingView(form(X))
     for count in (1, d, max(1, d // 2)):  # a smaller number is the beginning of a larger one
         fitted = clone(SELECTORS[name]).set_params(n_features_to_select=count).fit_view(view)

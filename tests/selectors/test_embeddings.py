@@ -1,7 +1,5 @@
 """GaussianCompression and SparseEmbedding: definitions, moments, streams, memory, contract, and their bounds."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -58,8 +56,10 @@ def test_it_is_its_definition(make, options, n_components, form):
 def test_squared_lengths_are_unbiased():
     """E ||x S||^2 = ||x||^2 with variance at most 2 ||x||^4 / m; without signs a positive x is far off."""
     x = np.random.default_rng(1).random((1, 50)) + 0.5
-    m, trials = 40, 600
-    lengths, unsigned = [], []
+    m = 40
+    trials = 600
+    lengths = []
+    unsigned = []
     for seed in range(trials):
         embedding = SparseEmbedding(m, random_state=seed).fit(x)
         lengths.append((embedding.transform(x) ** 2).sum() / (x**2).sum())
@@ -82,16 +82,17 @@ def test_other_columns_and_values_that_are_none_are_refused(form):
             call(form(np.full((2, 60), np.nan)))
 
 
-def test_store_changes_no_bit_and_auto_keeps_what_is_small():
-    X = matrix()
-    kept, again, auto = (GaussianCompression(9, store=store, random_state=0).fit(X) for store in (True, False, "auto"))
-    assert (kept.blocks_.store, again.blocks_.store, auto.blocks_.store) == (True, False, True)
-    for compression in (again, auto, pickle.loads(pickle.dumps(kept))):  # noqa: S301
-        np.testing.assert_array_equal(compression.transform(X), kept.transform(X))
+def test_blocks_are_kept_where_they_are_small_or_where_that_is_said():
+    """Kept or not, they are the same: test_gaussian_blocks.py."""
     wide = np.ones((1, 1024))
     largest = KEPT_BYTES // (8 * 1024)
-    assert GaussianCompression(largest, random_state=0).fit(wide).blocks_.store
-    assert not GaussianCompression(largest + 1, random_state=0).fit(wide).blocks_.store
+    for size, store, kept in (
+        (largest, "auto", True),
+        (largest + 1, "auto", False),
+        (9, False, False),
+        (9, True, True),
+    ):
+        assert GaussianCompression(size, store=store, random_state=0).fit(wide).blocks_.store == kept
 
 
 def test_memory_is_far_below_that_of_the_matrix_and_of_dense_rows(peak_memory):
@@ -143,7 +144,9 @@ def test_lemma_1_by_the_exact_distribution(n, delta):
 
 
 def test_lemma_2_on_all_supports():
-    m, s, delta = 40, 2, 0.45
+    m = 40
+    s = 2
+    delta = 0.45
     ell = norm_components(s, m, delta)
 
     def largest(ell):
@@ -161,7 +164,9 @@ def test_lemma_2_on_all_supports():
 
 
 def test_lemma_4_and_where_it_says_nothing():
-    ell, m, delta = 3, 20_000, 0.45
+    ell = 3
+    m = 20_000
+    delta = 0.45
     assert expansion_failure(ell, m, delta) < 2e-3
     norms = [np.linalg.norm(gaussian(ell, m, 1 / m, seed), 2) ** 2 for seed in range(20)]
     assert max(norms) <= 1 + delta

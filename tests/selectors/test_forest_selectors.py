@@ -1,11 +1,13 @@
 """Selectors that ask random forests, against scikit-learn's functions on the same forests."""
 
 import json
+import runpy
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, false_discovery_control
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import RFE
@@ -63,7 +65,7 @@ def test_importances_of_permutation_are_those_of_scikit_learn(name, depth):
     forest = Forest.of_trees([tree.tree_ for tree in model.estimators_], shares=not is_numbers)
     ours = permutation_importances(forest, rows.astype(np.float32), their_permutations(7, 40, 3), score)
     theirs = permutation_importance(model, rows, target, n_repeats=3, random_state=7)
-    np.testing.assert_allclose(ours, theirs.importances, atol=1e-12)
+    assert_allclose(ours, theirs.importances, atol=1e-12)
     assert np.abs(ours).max() > 0.01
 
 
@@ -76,7 +78,8 @@ def test_importances_of_the_class_by_predictions_of_whole_forests(name, scoring)
     ranks = value_places(X)
     selector = PermutationImportanceSelector(5, n_estimators=15, n_repeats=2, scoring=scoring, random_state=3)
     drawn = np.random.default_rng(3)
-    groups = [np.arange(90)] if name == "numbers" else [np.flatnonzero(y == label) for label in np.unique(y)]
+    strata = np.zeros(90) if name == "numbers" else y
+    groups = [np.flatnonzero(strata == label) for label in np.unique(strata)]
     held_out = np.sort(np.concatenate([drawn.permutation(group)[: round(0.25 * group.size)] for group in groups]))
     train = np.setdiff1d(np.arange(90), held_out)
     options = {"random_state": int(drawn.integers(2**31))}
@@ -99,8 +102,8 @@ def test_importances_of_the_class_by_predictions_of_whole_forests(name, scoring)
             rows = ranks[held_out].copy()
             rows[:, feature] = rows[permutation, feature]
             expected[feature, repeat] = score(ranks[held_out]) - score(rows)
-    np.testing.assert_allclose(selector.fit(X, y).importances_, expected, atol=1e-12)
-    np.testing.assert_allclose(selector.scores_, expected.mean(axis=1), atol=1e-12)
+    assert_allclose(selector.fit(X, y).importances_, expected, atol=1e-12)
+    assert_allclose(selector.scores_, expected.mean(axis=1), atol=1e-12)
     assert (np.diff(np.round(selector.scores_, 12)[selector.indices_]) <= 0).all()
 
 
@@ -115,7 +118,7 @@ def test_elimination_is_that_of_scikit_learn_round_by_round(name, monkeypatch):
     for step, count in ((1, 4), (3, 3), (5, 2)):
         ours = ForestRFESelector(count, step=step, n_estimators=10, random_state=0).fit(X, y)
         theirs = RFE(new_forest(classes, 10, seed), n_features_to_select=count, step=step).fit(value_places(X), y)
-        np.testing.assert_array_equal(ours.get_support(), theirs.support_)
+        assert_array_equal(ours.get_support(), theirs.support_)
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda selector: type(selector).__name__)
@@ -126,7 +129,7 @@ def test_increasing_transformations_change_nothing(selector, name):
     expected = selector.indices_
     moved = np.exp(X * np.array([1, 2, 1e-3, 3, 1, 1, 1, 1, 1, 1, 1, 20.0])) + 1
     moved[:, 5] *= 1e120
-    np.testing.assert_array_equal(selector.fit(moved, y).indices_, expected)
+    assert_array_equal(selector.fit(moved, y).indices_, expected)
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda selector: type(selector).__name__)
@@ -188,15 +191,17 @@ def test_decisions_of_boruta_are_the_textbooks_and_it_ends_when_none_can_change(
     for n_rounds, expected in enumerate(history, 1):
         hits += rounds[n_rounds - 1] * (decisions >= 0)
         decisions = decided(decisions, hits, n_rounds, 0.05, two_step=two_step)
-        np.testing.assert_array_equal(decisions, expected)
+        assert_array_equal(decisions, expected)
         if settled_at is None and is_settled(decisions, hits, n_rounds, 40, 0.05, two_step=two_step):
             settled_at = n_rounds
     assert settled_at is not None
-    np.testing.assert_array_equal(history[settled_at - 1], history[-1])
+    assert_array_equal(history[settled_at - 1], history[-1])
     assert len(np.unique(decisions)) == 3
 
 
-BORUTA_PY = json.loads((Path(__file__).parents[1] / "data" / "packages" / "boruta.json").read_text(encoding="utf-8"))
+PACKAGES = Path(__file__).parents[1] / "data" / "packages"
+TARGET_OF = runpy.run_path(str(PACKAGES / "make_boruta.py"))["target"]
+BORUTA_PY = json.loads((PACKAGES / "boruta.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", BORUTA_PY["tables"], ids=lambda case: f"{case['two_step']}-{case['seed']}")
@@ -214,21 +219,13 @@ def test_features_are_those_that_boruta_py_confirms_or_cannot_decide(name):
     case = BORUTA_PY["fits"][name]
     drawn = np.random.default_rng(case["seed"])
     rows = drawn.standard_normal((case["n"], case["d"]))
-    y = boruta_target(name, rows)
+    y = TARGET_OF(name, rows)
     selector = BorutaSelector(n_estimators=50, max_iter=30, random_state=0).fit(rows, y)
     theirs = set(case["confirmed"])
     unsure = set(case["tentative"])
     ours = set(np.flatnonzero(selector.confirmed_).tolist())
     assert ours ^ theirs <= unsure | set(np.flatnonzero(selector.tentative_).tolist())
     assert len(ours & theirs) >= 3
-
-
-def boruta_target(name, rows):
-    """Also in tests/data/packages/make_boruta.py."""
-    linear = rows[:, 0] - rows[:, 1] + rows[:, 2]
-    if name == "numbers":
-        return linear
-    return (linear > 0).astype(int) + ((rows[:, 3] > 0.5) if name == "three classes" else 0)
 
 
 class Counting(RandomForestClassifier):

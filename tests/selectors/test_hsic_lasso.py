@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from provsel.kernels import hsic_lasso as kernels_of
@@ -29,13 +30,11 @@ def kernel(values, is_codes):
 def columns_of(X, codes, blocks):
     """Return the kernels of all columns in all blocks, shape (n_values, d)."""
     scaled = X / np.where(codes | (X.std(axis=0) == 0), 1, X.std(axis=0))
-    return np.stack(
-        [
-            np.concatenate([kernel(scaled[block, j], codes[j]).ravel() for block in blocks]) / np.sqrt(len(blocks))
-            for j in range(X.shape[1])
-        ],
-        axis=1,
-    )
+    columns = []
+    for j in range(X.shape[1]):
+        kernels = [kernel(scaled[block, j], codes[j]).ravel() for block in blocks]
+        columns.append(np.concatenate(kernels) / np.sqrt(len(blocks)))
+    return np.stack(columns, axis=1)
 
 
 def case(kind, n=42, d=12, seed=0):
@@ -74,13 +73,13 @@ def test_weights_are_optimal_for_kernels_written_out(kind, target):
                 continue
             options = {"block_size": block_size, "discrete_features": codes, "random_state": np.random.default_rng(1)}
             fitted = HSICLassoSelector(count, penalty=0.2, **options).fit(X, y)
-            np.testing.assert_allclose(fitted.hsic_, K.T @ L, atol=1e-10)
+            assert_allclose(fitted.hsic_, K.T @ L, atol=1e-10)
             assert fitted.alpha_max_ == pytest.approx(max(0, (K.T @ L).max()), abs=1e-10)
             gradient = K.T @ (L - K @ fitted.scores_)
             kept = np.flatnonzero(fitted.scores_)
             assert (fitted.scores_ >= 0).all()
             assert (gradient <= fitted.alpha_ + 1e-8).all()
-            np.testing.assert_allclose(gradient[kept], fitted.alpha_, atol=1e-8)
+            assert_allclose(gradient[kept], fitted.alpha_, atol=1e-8)
             if count is None:
                 assert fitted.alpha_ == pytest.approx(0.2 * fitted.alpha_max_)
             assert set(kept) <= set(fitted.indices_)
@@ -98,8 +97,8 @@ def test_the_path_is_that_of_pyhsiclasso(name, n_features):
     columns = kernels_of.KernelColumns.of(X, np.full(X.shape[1], stored["codes"]), blocks)
     target = kernels_of.KernelColumns.of(y[:, None], np.array([stored["kind"] == "classes"]), blocks)
     result = kernels_of.hsic_lasso(columns, target, int(n_features), 0.1)
-    np.testing.assert_allclose(result.relevance, path["hsic"], atol=2e-6)  # theirs is of single precision
-    np.testing.assert_allclose(result.weights[path["features"]], path["weights"], atol=2e-5)
+    assert_allclose(result.relevance, path["hsic"], atol=2e-6)  # theirs is of single precision
+    assert_allclose(result.weights[path["features"]], path["weights"], atol=2e-5)
     assert set(np.flatnonzero(result.weights)) == set(path["features"])
     if len(blocks) == 1:
         options = {"discrete_features": stored["codes"], "block_size": None}
@@ -116,7 +115,7 @@ def test_constants_come_last_and_copies_get_no_weight(target):
     assert not fitted.scores_[[3, 8]].any()
     assert not np.isnan(fitted.scores_).any()
     again = HSICLassoSelector(12, random_state=0).fit(sparse.csr_array(X), y)
-    np.testing.assert_array_equal(again.scores_, fitted.scores_)
+    assert_array_equal(again.scores_, fitted.scores_)
 
 
 def test_dependence_that_no_line_shows_and_no_weight_at_all():

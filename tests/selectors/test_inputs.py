@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from test_estimators import SELECTORS, exported
@@ -39,7 +40,8 @@ from provsel.stability import StabilityReport
 from provsel.streams import column_blocks, row_chunks
 from small_runs import interrupts_arrive
 
-N, D = 20, 120
+N = 20
+D = 120
 rng = np.random.default_rng(0)
 y = np.where(np.arange(N) % 2, "spam", "ham")
 X = np.round(rng.poisson(0.4, (N, D)) * rng.uniform(1, 3, (N, D)), 2)
@@ -160,16 +162,16 @@ def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
     expected = {True: fitted_numbers(fit(estimator, sparse.csr_array(X))), False: fitted_numbers(fit(estimator, X))}
     for key in {"indices_", "weights_", "transformed"} & set(expected[True]):
         rtol = 0 if key == "indices_" else 1e-7
-        np.testing.assert_allclose(expected[True][key], expected[False][key], rtol=rtol, atol=rtol, err_msg=key)
+        assert_allclose(expected[True][key], expected[False][key], rtol=rtol, atol=rtol, err_msg=key)
     for name, rows in same_numbers(X):
         before = [np.array(array, copy=True) for array in arrays_of(rows)]
         numbers = fitted_numbers(fit(estimator, frozen(rows)))
         for array, copy in zip(arrays_of(rows), before, strict=True):
-            np.testing.assert_array_equal(array, copy, err_msg=name)
+            assert_array_equal(array, copy, err_msg=name)
         for key, value in expected[sparse.issparse(rows)].items():
             # sums over other layouts of dense rows are rounded in another order
             rtol = 0 if sparse.issparse(rows) or key in ("indices_", "support_") else 1e-7
-            np.testing.assert_allclose(numbers[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
+            assert_allclose(numbers[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
 
 
 ROWS = np.random.default_rng(1).standard_normal((30, 120))
@@ -193,7 +195,7 @@ def test_a_fit_beside_others_is_a_fit_alone(estimator):
             future.result()
         for future in together:
             for key, value in alone.items():
-                np.testing.assert_array_equal(future.result()[key], value, err_msg=key)
+                assert_array_equal(future.result()[key], value, err_msg=key)
 
 
 def fitted_numbers_of_rows(estimator):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.covariance import ledoit_wolf
 from sklearn.linear_model import LassoCV
 from sklearn.model_selection import KFold
@@ -38,11 +39,11 @@ def test_exchanging_any_column_with_its_knockoff_changes_no_second_moment(rho):
     A = gaussian_knockoffs(np.eye(6), C, gap, SimpleNamespace(standard_normal=np.zeros))
     B = gaussian_knockoffs(np.zeros((6, 6)), C, gap, SimpleNamespace(standard_normal=lambda shape: np.eye(6)))
     joint = np.block([[C, C @ A], [A.T @ C, A.T @ C @ A + B.T @ B]])
-    np.testing.assert_allclose(joint, np.block([[C, C - gap * np.eye(6)], [C - gap * np.eye(6), C]]), atol=1e-12)
+    assert_allclose(joint, np.block([[C, C - gap * np.eye(6)], [C - gap * np.eye(6), C]]), atol=1e-12)
     for feature in range(6):
         exchanged = np.arange(12)
         exchanged[[feature, feature + 6]] = feature + 6, feature
-        np.testing.assert_allclose(joint[np.ix_(exchanged, exchanged)], joint, atol=1e-12)
+        assert_allclose(joint[np.ix_(exchanged, exchanged)], joint, atol=1e-12)
 
 
 def test_second_moments_of_a_sample_are_those_of_the_law():
@@ -50,13 +51,13 @@ def test_second_moments_of_a_sample_are_those_of_the_law():
     gap = equicorrelated_gap(C)
     both = np.hstack([Z, gaussian_knockoffs(Z, C, gap, rng)])
     expected = np.block([[C, C - gap * np.eye(4)], [C - gap * np.eye(4), C]])
-    np.testing.assert_allclose(both.T @ both / len(Z), expected, atol=0.04)
+    assert_allclose(both.T @ both / len(Z), expected, atol=0.04)
 
 
 def test_the_shrinkage_is_that_of_scikit_learn():
     for n, d in ((30, 50), (200, 8)):
         Z = standardised_columns(correlated(n, d)[0]).T
-        np.testing.assert_allclose(shrunk_correlation(Z), ledoit_wolf(Z)[0], atol=1e-12)
+        assert_allclose(shrunk_correlation(Z), ledoit_wolf(Z)[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("offset", [0, 1])
@@ -92,7 +93,7 @@ def test_statistics_are_differences_of_the_lassos_coefficients(name):
         most = np.abs(both.T @ (target - target.mean())).max() / 90
         folds = KFold(5, shuffle=True, random_state=int(drawn.integers(2**31)))
         sizes += np.abs(LassoCV(alphas=most * np.geomspace(0.9, 0.02, 25), cv=folds).fit(both, target).coef_)
-    np.testing.assert_allclose(selector.scores_, sizes[:12] - sizes[12:], atol=1e-6)
+    assert_allclose(selector.scores_, sizes[:12] - sizes[12:], atol=1e-6)
     assert {0, 5} & set(selector.indices_[:2])
     assert selector.threshold_ == knockoff_threshold(selector.scores_, 0.1)
 
@@ -100,7 +101,9 @@ def test_statistics_are_differences_of_the_lassos_coefficients(name):
 @pytest.mark.filterwarnings("ignore:.*the method keeps none:UserWarning")
 def test_the_false_discovery_rate_is_controlled_and_planted_features_are_found():
     """Theorem 3.4 by simulation, with the covariance estimated; all with W > 0 are the negative control."""
-    shares, powers, controls = [], [], []
+    shares = []
+    powers = []
+    controls = []
     for seed in range(15):
         X, _ = correlated(160, 30, seed, rho=0.3)
         y = X[:, ::3].sum(axis=1) + 2 * np.random.default_rng(seed + 1000).standard_normal(160)
@@ -140,7 +143,7 @@ def test_seeds_decide_which_knockoffs_are_drawn():
     X, _ = correlated(80, 8)
     y = X[:, 0] + rng.standard_normal(80)
     first, again, second = (KnockoffSelector(8, random_state=seed).fit(X, y).scores_ for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
+    assert_array_equal(first, again)
     assert not np.array_equal(first, second)
 
 
@@ -154,4 +157,4 @@ def test_thresholds_and_gaps_are_those_of_knockpy():
         assert knockoff_threshold(np.array(case["W"]), case["fdr"]) == expected
     for case in KNOCKPY["gaps"]:
         _, C = correlated(1, 5, rho=case["rho"])
-        np.testing.assert_allclose(case["gaps"], equicorrelated_gap(C), rtol=2e-3)
+        assert_allclose(case["gaps"], equicorrelated_gap(C), rtol=2e-3)

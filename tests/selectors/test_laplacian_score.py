@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
@@ -52,13 +53,13 @@ def test_scores_are_the_textbooks(form, options):
     X = gaussian()
     selector = LaplacianScoreSelector(4, **options).fit(form(X))
     expected = textbook(X, **options)
-    np.testing.assert_allclose(selector.scores_, expected, rtol=1e-10)
-    np.testing.assert_array_equal(selector.indices_, np.argsort(expected)[:4])
+    assert_allclose(selector.scores_, expected, rtol=1e-10)
+    assert_array_equal(selector.indices_, np.argsort(expected)[:4])
     width = np.inf if "edges" in options else options.get("kernel_width", pdist(X).mean())
     assert selector.kernel_width_ == pytest.approx(width, rel=1e-12)
     # ties go to the lower row
     tied = LaplacianScoreSelector(4, **options).fit(form(ties()))
-    np.testing.assert_allclose(tied.scores_, textbook(ties(), **options), rtol=1e-10)
+    assert_allclose(tied.scores_, textbook(ties(), **options), rtol=1e-10)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -66,7 +67,7 @@ def test_equal_rows_far_from_the_origin_have_distance_zero(form):
     X = np.repeat(gaussian(10, 200), 3, axis=0) + 100.0
     neighbors, mean_distance = nearest_rows(form(X), 2)
     assert mean_distance == pytest.approx(pdist(X).mean(), rel=1e-10)
-    np.testing.assert_array_equal(neighbors // 3, np.repeat(np.arange(10), 3)[:, None] + np.zeros((1, 2), dtype=int))
+    assert_array_equal(neighbors // 3, np.repeat(np.arange(10), 3)[:, None] + np.zeros((1, 2), dtype=int))
 
 
 def test_a_feature_that_is_constant_wherever_there_is_an_edge():
@@ -82,8 +83,8 @@ def test_a_far_origin_does_not_matter():
     X = gaussian()
     near = LaplacianScoreSelector(4).fit(X)
     far = LaplacianScoreSelector(4).fit(X + 1e8)
-    np.testing.assert_allclose(far.scores_, near.scores_, rtol=1e-6)
-    np.testing.assert_array_equal(far.indices_, near.indices_)
+    assert_allclose(far.scores_, near.scores_, rtol=1e-6)
+    assert_array_equal(far.indices_, near.indices_)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from numpy.testing import assert_array_equal
 from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
@@ -12,7 +13,8 @@ from sklearn.svm import SVC
 
 from provsel.selectors import OnSupportVectors
 
-N, D = 60, 12
+N = 60
+D = 12
 
 
 @pytest.fixture(autouse=True)
@@ -46,10 +48,10 @@ def test_weights_reach_the_svm_and_those_of_the_support_vectors_the_selector_whe
     selector.fit(X, y, sample_weight=FIRST_HALF)
     weights = {"sample_weight": FIRST_HALF} if svm else {}
     rows = np.sort(SVC(kernel="linear", C=0.1).fit(X, y, **weights).support_)
-    np.testing.assert_array_equal(selector.support_rows_, rows)
+    assert_array_equal(selector.support_rows_, rows)
     weights = {"sample_weight": FIRST_HALF[rows]} if inner else {}
     fitted, plain = (LogisticRegression(C=1.0).fit(X[rows], y[rows], **metadata) for metadata in (weights, {}))
-    np.testing.assert_array_equal(selector.selector_.estimator_.coef_, fitted.coef_)
+    assert_array_equal(selector.selector_.estimator_.coef_, fitted.coef_)
     assert (np.abs(fitted.coef_ - plain.coef_).max() > 0.01) == inner
     assert 1 in selector.indices_ or not (svm and inner)
 
@@ -61,9 +63,7 @@ def test_groups_reach_the_splitter_of_a_sequential_selection():
     fitted = OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y, groups=groups)
     rows = fitted.support_rows_
     alone = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=2, cv=splitter)
-    np.testing.assert_array_equal(
-        fitted.indices_, alone.fit(X[rows], y[rows], groups=groups[rows]).get_support(indices=True)
-    )
+    assert_array_equal(fitted.indices_, alone.fit(X[rows], y[rows], groups=groups[rows]).get_support(indices=True))
     with pytest.raises(ValueError, match="groups"):
         OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y)
 
@@ -72,13 +72,13 @@ def test_in_a_pipeline_and_a_grid_search():
     final = SVC(kernel="linear").set_fit_request(sample_weight=False).set_score_request(sample_weight=True)
     pipeline = Pipeline([("select", weighted()), ("svm", final)])
     alone = weighted().fit(X, y, sample_weight=FIRST_HALF)
-    np.testing.assert_array_equal(pipeline.fit(X, y, sample_weight=FIRST_HALF)[0].indices_, alone.indices_)
+    assert_array_equal(pipeline.fit(X, y, sample_weight=FIRST_HALF)[0].indices_, alone.indices_)
     scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
     search = GridSearchCV(pipeline, {"select__svm__C": [0.1, 10.0]}, cv=3, scoring=scorer)
     search.fit(X, y, sample_weight=FIRST_HALF)
     best = weighted().set_params(svm__C=search.best_params_["select__svm__C"])
     best.fit(X, y, sample_weight=FIRST_HALF)
-    np.testing.assert_array_equal(search.best_estimator_[0].support_rows_, best.support_rows_)
+    assert_array_equal(search.best_estimator_[0].support_rows_, best.support_rows_)
 
 
 def test_without_routing_metadata_are_an_error():

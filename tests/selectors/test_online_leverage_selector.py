@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
 from provsel.selectors import OnlineLeverageSelector
 
-N, D, RANK = 30, 260, 8
+N = 30
+D = 260
+RANK = 8
 OPTIONS = {
     "one": {"sampling_rate": 1.5},
     "project": {"sampling_rate": 1.5, "outside_span": "project"},
@@ -36,10 +39,10 @@ def streamed(selector, X, width):
 
 
 def assert_same(selector, expected):
-    np.testing.assert_array_equal(selector.indices_, expected.indices_)
-    np.testing.assert_allclose(selector.weights_, expected.weights_, rtol=1e-12)
-    np.testing.assert_allclose(selector.scores_, expected.scores_, rtol=1e-12, atol=1e-13)
-    np.testing.assert_array_equal(selector.seen_indices_, expected.seen_indices_)
+    assert_array_equal(selector.indices_, expected.indices_)
+    assert_allclose(selector.weights_, expected.weights_, rtol=1e-12)
+    assert_allclose(selector.scores_, expected.scores_, rtol=1e-12, atol=1e-13)
+    assert_array_equal(selector.seen_indices_, expected.seen_indices_)
     assert (selector.n_seen_, selector.n_features_in_) == (expected.n_seen_, expected.n_features_in_)
     assert selector.sampling_rate_ == expected.sampling_rate_
 
@@ -74,24 +77,23 @@ def test_states_do_not_share_memory():
     second.partial_fit_columns(X[:, 70:])
     assert_same(second, first)
     for name, value in state.items():
-        np.testing.assert_array_equal(value, kept[name])
+        assert_array_equal(value, kept[name])
 
 
 def test_feature_indices_name_the_columns(selector):
     order = np.random.default_rng(2).permutation(D)
     plain = clone(selector).fit(X[:, order])
     selector.partial_fit_columns(X[:, order[:90]], order[:90]).partial_fit_columns(X[:, order[90:]], list(order[90:]))
-    np.testing.assert_array_equal(selector.indices_, order[plain.indices_])
-    np.testing.assert_array_equal(selector.seen_indices_, order)
+    assert_array_equal(selector.indices_, order[plain.indices_])
+    assert_array_equal(selector.seen_indices_, order)
     assert selector.n_features_in_ == D
-    np.testing.assert_allclose(
-        np.sort(selector.transform(X), axis=1), np.sort(plain.transform(X[:, order]), axis=1), rtol=1e-9
-    )
+    assert_allclose(np.sort(selector.transform(X), axis=1), np.sort(plain.transform(X[:, order]), axis=1), rtol=1e-9)
 
 
 def test_memory_is_that_of_the_kept_columns(peak_memory):
     """k is 60 of 3,000 columns of 4,000: n x n would take 128 MB, the stream itself 96 MB, n k 2 MB."""
-    n, d = 4000, 3000
+    n = 4000
+    d = 3000
     base = np.random.default_rng(0).standard_normal((n, 20))
     selector = OnlineLeverageSelector(sampling_rate=0.2)
 
@@ -118,16 +120,16 @@ def test_the_wanted_number_is_met_and_its_rate_repeats_it(shape, options):
     # as printed, one direction more raises the scores of all that follow: the count jumps
     assert abs(selector.indices_.size - 40) <= (3 if options.get("outside_span") == "project" else 0)
     again = OnlineLeverageSelector(sampling_rate=selector.sampling_rate_, random_state=3, **options)
-    np.testing.assert_array_equal(clone(again).fit(X).indices_, selector.indices_)
-    np.testing.assert_allclose(clone(again).fit(X).weights_, selector.weights_, rtol=1e-9)
+    assert_array_equal(clone(again).fit(X).indices_, selector.indices_)
+    assert_allclose(clone(again).fit(X).weights_, selector.weights_, rtol=1e-9)
     both = clone(selector).set_params(sampling_rate=selector.sampling_rate_)  # the rate goes first
-    np.testing.assert_array_equal(streamed(both, X, 50).indices_, selector.indices_)
+    assert_array_equal(streamed(both, X, 50).indices_, selector.indices_)
 
 
 def test_columns_taken_at_the_start():
     zeros = np.hstack([np.zeros((N, 2)), X])
     selector = OnlineLeverageSelector(sampling_rate=1e-9, n_initial=4, random_state=0).fit(zeros)
-    np.testing.assert_array_equal(selector.indices_, [2, 3, 4, 5])
+    assert_array_equal(selector.indices_, [2, 3, 4, 5])
     assert (selector.weights_ == 1).all()
     assert (selector.scores_[:2] == 0).all()
     assert selector.is_random

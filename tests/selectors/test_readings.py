@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -25,8 +26,8 @@ def test_centred_columns_are_those_of_the_centred_rows(selector, form):
     weights = before.weights_
     centred = selector.set_params(center=True).fit(form(X))
     selector.set_params(center=False)
-    np.testing.assert_array_equal(centred.indices_, before.indices_)
-    np.testing.assert_allclose(centred.weights_, weights)
+    assert_array_equal(centred.indices_, before.indices_)
+    assert_allclose(centred.weights_, weights)
     assert centred.rank_ == 14  # the mean takes one
     assert set(plain) != set(centred.indices_)
 
@@ -34,8 +35,8 @@ def test_centred_columns_are_those_of_the_centred_rows(selector, form):
 def test_columns_of_sigma_v_are_as_long_as_those_of_x():
     squares = (X**2).sum(axis=0)
     top = selectors.LeverageScoreSelector(R, strategy="top", columns="sigma_V").fit(X)
-    np.testing.assert_allclose(top.scores_, squares)
-    np.testing.assert_array_equal(top.indices_, np.argsort(-squares, kind="stable")[:R])
+    assert_allclose(top.scores_, squares)
+    assert_array_equal(top.indices_, np.argsort(-squares, kind="stable")[:R])
     drawn = selectors.LeverageScoreSelector(R, columns="sigma_V", random_state=5).fit(X)
     draws = np.random.default_rng(5).choice(200, size=R, p=squares / squares.sum())
     assert set(drawn.indices_) == set(draws)
@@ -71,16 +72,16 @@ def test_the_other_readings_of_bss_promise_nothing(selector, reading, differs):
     if differs:
         assert set(changed.indices_) != set(plain.indices_)
     else:
-        np.testing.assert_array_equal(changed.indices_, plain.indices_)
+        assert_array_equal(changed.indices_, plain.indices_)
 
 
 def test_sums_without_signs_are_sums():
     signed, plain = (
         selectors.SparseEmbedding(9, signed=is_signed, random_state=0).fit(X) for is_signed in (True, False)
     )
-    np.testing.assert_array_equal(plain.buckets_, signed.buckets_)
+    assert_array_equal(plain.buckets_, signed.buckets_)
     expected = np.column_stack([X[:, plain.buckets_ == k].sum(axis=1) for k in range(9)])
-    np.testing.assert_allclose(plain.transform(X), expected, atol=1e-12)
+    assert_allclose(plain.transform(X), expected, atol=1e-12)
     assert np.abs(signed.transform(X) - expected).max() > 0.1
 
 
@@ -116,7 +117,7 @@ def test_the_published_iteration_is_that_of_the_paper(steps):
         w, done, converged = published_by_the_book(X * y[:, None], y, 1.0, steps=steps)
         result = lpsvm_published(sparse.csc_array(X * y[:, None]), y, 1.0, max_iter=steps)
         assert (result.n_iter, result.converged) == (done, converged)
-        np.testing.assert_allclose(result.w, w, atol=1e-8 * max(1, np.abs(w).max()))
+        assert_allclose(result.w, w, atol=1e-8 * max(1, np.abs(w).max()))
         assert np.count_nonzero(result.w) == np.count_nonzero(w)
 
 
@@ -129,7 +130,7 @@ def test_the_published_iteration_says_whether_it_converged_and_keeps_more():
     assert short.gap_ > optimal.gap_
     assert short.indices_.size > optimal.indices_.size
     w = short.coef_[0]
-    np.testing.assert_allclose(w[100:], w[:50])
+    assert_allclose(w[100:], w[:50])
     assert optimal.converged_
     rng = np.random.default_rng(0)
     tall = rng.standard_normal((60, 3))

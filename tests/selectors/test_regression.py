@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_diabetes
@@ -99,37 +100,39 @@ class TestLasso:
     @pytest.mark.parametrize("name", ["tall", "wide", "counts", "nearly dependent", "a large target", "diabetes"])
     def test_is_scikit_learn_s_and_meets_the_optimality_conditions(self, name, penalty, form):
         X, y = NUMBERS[name]
-        n, centred = len(y), X - X.mean(axis=0)
-        found = LassoSelector(penalty=penalty, tol=1e-10, max_iter=10**6).fit(form(X), y)
-        assert found.alpha_max_ == pytest.approx(np.abs(centred.T @ (y - y.mean())).max() / n, rel=1e-9)
-        assert found.alpha_ == penalty * found.alpha_max_
-        theirs = Lasso(found.alpha_, tol=1e-10, max_iter=10**6).fit(X, y)
-        np.testing.assert_allclose(found.coef_, theirs.coef_, rtol=1e-4, atol=1e-5 * np.abs(theirs.coef_).max())
-        assert found.intercept_ == pytest.approx(theirs.intercept_, rel=1e-6, abs=1e-6)
-        residual = y - X @ found.coef_ - found.intercept_
-        pull = centred.T @ residual / n / found.alpha_
-        np.testing.assert_allclose(pull[found.indices_], np.sign(found.coef_[found.indices_]), atol=1e-3)
+        n = len(y)
+        centred = X - X.mean(axis=0)
+        lasso = LassoSelector(penalty=penalty, tol=1e-10, max_iter=10**6).fit(form(X), y)
+        assert lasso.alpha_max_ == pytest.approx(np.abs(centred.T @ (y - y.mean())).max() / n, rel=1e-9)
+        assert lasso.alpha_ == penalty * lasso.alpha_max_
+        theirs = Lasso(lasso.alpha_, tol=1e-10, max_iter=10**6).fit(X, y)
+        assert_allclose(lasso.coef_, theirs.coef_, rtol=1e-4, atol=1e-5 * np.abs(theirs.coef_).max())
+        assert lasso.intercept_ == pytest.approx(theirs.intercept_, rel=1e-6, abs=1e-6)
+        residual = y - X @ lasso.coef_ - lasso.intercept_
+        pull = centred.T @ residual / n / lasso.alpha_
+        assert_allclose(pull[lasso.indices_], np.sign(lasso.coef_[lasso.indices_]), atol=1e-3)
         assert (np.abs(pull) <= 1 + 1e-3).all()
-        objective = residual @ residual / (2 * n) + found.alpha_ * np.abs(found.coef_).sum()
-        assert found.objective_ == pytest.approx(objective, rel=1e-9)
-        best = Lasso(found.alpha_, tol=1e-13, max_iter=10**6).fit(X, y)
+        objective = residual @ residual / (2 * n) + lasso.alpha_ * np.abs(lasso.coef_).sum()
+        assert lasso.objective_ == pytest.approx(objective, rel=1e-9)
+        best = Lasso(lasso.alpha_, tol=1e-13, max_iter=10**6).fit(X, y)
         left = y - best.predict(X)
-        optimum = left @ left / (2 * n) + found.alpha_ * np.abs(best.coef_).sum()
-        assert optimum >= objective * (1 - found.gap_) * (1 - 1e-12)
-        np.testing.assert_array_equal(found.scores_, np.abs(found.coef_))
-        assert found.indices_.tolist() == [k for k in np.argsort(-found.scores_, kind="stable") if found.coef_[k]]
+        optimum = left @ left / (2 * n) + lasso.alpha_ * np.abs(best.coef_).sum()
+        assert optimum >= objective * (1 - lasso.gap_) * (1 - 1e-12)
+        assert_array_equal(lasso.scores_, np.abs(lasso.coef_))
+        assert lasso.indices_.tolist() == [k for k in np.argsort(-lasso.scores_, kind="stable") if lasso.coef_[k]]
 
     @settings(max_examples=30, deadline=None)
     @given(st.integers(0, 10**6), st.floats(-1e3, 1e3), st.floats(0.01, 100), st.floats(0.01, 100))
     def test_units_do_not_matter(self, seed, shift, unit, scale):
         X, y = numbers(20, 15, seed)
-        expected, found = LassoSelector(tol=1e-9).fit(X, y), LassoSelector(tol=1e-9).fit(scale * X, shift + unit * y)
-        np.testing.assert_allclose(found.coef_ * scale / unit, expected.coef_, atol=1e-3)
+        expected = LassoSelector(tol=1e-9).fit(X, y)
+        scaled = LassoSelector(tol=1e-9).fit(scale * X, shift + unit * y)
+        assert_allclose(scaled.coef_ * scale / unit, expected.coef_, atol=1e-3)
 
     def test_two_classes_are_numbers(self):
         X, y = numbers(60, 12)
         expected = LassoSelector().fit(X, np.where(y > 0, 1, -1))
-        np.testing.assert_array_equal(LassoSelector().fit(X, np.where(y > 0, "spam", "ham")).coef_, expected.coef_)
+        assert_array_equal(LassoSelector().fit(X, np.where(y > 0, "spam", "ham")).coef_, expected.coef_)
         with pytest.raises(ValueError, match=r"LassoSelector: expected labels of two classes, got 3 classes \('0'"):
             LassoSelector().fit(X, (np.arange(60) % 3).astype(str))
 
@@ -148,22 +151,22 @@ class TestAlphaInvesting:
         X, _ = numbers(60, 12)
         view = TrainingView(X, np.arange(60) % 3 * 5)
         for task in ("classification", "regression", "auto"):
-            one = AlphaInvestingSelector(task=task, wealth=5.0)
-            np.testing.assert_array_equal(clone(one).fit_view(view).p_values_, one.fit(view.X, view.y).p_values_)
+            selector = AlphaInvestingSelector(task=task, wealth=5.0)
+            assert_array_equal(clone(selector).fit_view(view).p_values_, selector.fit(view.X, view.y).p_values_)
 
 
 class TestTargets:
     X, y = numbers(40, 12)
 
     def test_support_vectors_of_a_regression_are_rows_to_select_from(self):
-        found = OnSupportVectors(BSSSelector(6, rank=3), svm=SVR(kernel="linear", epsilon=0.3)).fit(self.X, self.y)
+        fitted = OnSupportVectors(BSSSelector(6, rank=3), svm=SVR(kernel="linear", epsilon=0.3)).fit(self.X, self.y)
         rows = np.sort(SVR(kernel="linear", epsilon=0.3).fit(self.X, self.y).support_)
-        np.testing.assert_array_equal(found.support_rows_, rows)
+        assert_array_equal(fitted.support_rows_, rows)
 
     def test_unsupervised_selectors_take_any_target(self):
         expected = BSSSelector(6, rank=3).fit(self.X).indices_
         for y in (self.y, np.arange(40), np.arange(40).astype(str)):
-            np.testing.assert_array_equal(BSSSelector(6, rank=3).fit(self.X, y).indices_, expected)
+            assert_array_equal(BSSSelector(6, rank=3).fit(self.X, y).indices_, expected)
 
     @pytest.mark.filterwarnings(
         "ignore:.*(none of 5 features was accepted|every weight is zero|kept the best):UserWarning"
@@ -209,7 +212,8 @@ class TestTargets:
     )
     def test_few_whole_numbers_are_classes_and_many_where_that_is_said(self, selector):
         X, y = numbers(100, 5)
-        many, few = np.round(5 * y), np.arange(100) % 20
+        many = np.round(5 * y)
+        few = np.arange(100) % 20
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message=".*, which were treated as classes")
             for task, target in (("classification", many), ("auto", few), ("auto", many.astype(str))):
@@ -247,15 +251,16 @@ class TestAround:
     def test_the_scores_are_those_of_folds_without_strata(self, selector, options):
         X, y = numbers(60, 12)
         y = y if options == {} and selector.get_params().get("task") == "auto" else np.round(3 * y)
-        found = CrossValidatedSize(selector, sizes=[1, 3, 7], **options).fit(X, y)
-        for size, scores in zip(found.sizes_, found.fold_scores_, strict=True):
+        fitted = CrossValidatedSize(selector, sizes=[1, 3, 7], **options).fit(X, y)
+        for size, scores in zip(fitted.sizes_, fitted.fold_scores_, strict=True):
             inner = clone(selector).set_params(n_features_to_select=int(size))
             inner.set_params(**{name: "regression" for name in inner.get_params() if name.endswith("task")})
-            pipeline, scoring = make_pipeline(inner, Ridge()), options.get("scoring")
+            pipeline = make_pipeline(inner, Ridge())
+            scoring = options.get("scoring")
             expected = cross_val_score(pipeline, X, y, cv=KFold(5), scoring=scoring)
-            np.testing.assert_allclose(scores, expected, rtol=1e-12)
-        inner.set_params(n_features_to_select=found.n_features_)
-        np.testing.assert_array_equal(found.indices_, inner.fit(X, y).indices_)
+            assert_allclose(scores, expected, rtol=1e-12)
+        inner.set_params(n_features_to_select=fitted.n_features_)
+        assert_array_equal(fitted.indices_, inner.fit(X, y).indices_)
 
     @pytest.mark.filterwarnings("ignore:R.2 score is not well-defined:sklearn.exceptions.UndefinedMetricWarning")
     def test_a_fold_of_whole_numbers_is_of_the_task_of_all_rows(self):
@@ -271,5 +276,5 @@ class TestAround:
     @pytest.mark.parametrize("how", [{"n_resamples": 8, "random_state": 0}, {"cv": 4}])
     def test_stability_is_of_samples_without_strata(self, how):
         X, y = load_diabetes(return_X_y=True)  # whole numbers, of which most stand in one row only
-        found = [StabilityReport.of(LassoSelector(penalty=0.3), X, each, **how) for each in (y, y + 0.5)]
-        assert found[0] == found[1]
+        reports = [StabilityReport.of(LassoSelector(penalty=0.3), X, target, **how) for target in (y, y + 0.5)]
+        assert reports[0] == reports[1]

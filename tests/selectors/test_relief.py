@@ -52,7 +52,9 @@ def rrelieff(X, y, k, codes):
     diff, distances = differences(X, codes)
     n = len(y)
     unit = (y - y.min()) / np.ptp(y)
-    target, alone, together = 0.0, 0.0, 0.0
+    target = 0.0
+    alone = 0.0
+    together = 0.0
     for i in range(n):
         for c, weight in nearest(distances[i], [c for c in range(n) if c != i], k):
             changed = abs(unit[i] - unit[c])

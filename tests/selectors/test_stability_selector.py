@@ -119,7 +119,9 @@ def test_random_selectors_draw_anew_on_each_half():
 @pytest.mark.filterwarnings("ignore:.*the method keeps none:UserWarning")
 def test_few_false_features_are_kept_where_nothing_is_informative_and_most_true_ones_where_some_are():
     """Theorem 1 by simulation; with every feature that is ever kept, as a negative control, the bound is broken."""
-    false, ever, true = [], [], []
+    false = []
+    ever = []
+    true = []
     for seed in range(40):
         drawn = np.random.default_rng(seed)
         rows = drawn.standard_normal((80, 100))

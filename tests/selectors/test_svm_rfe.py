@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -71,8 +72,8 @@ def test_ranking_is_that_of_scikit_learn(name, step, form):
         r = X.shape[1] - 40  # 300 rounds of scikit-learn's are slow; 40 tell as much
     selector = SVMRFESelector(r, step=step, C=2.0, tol=TIGHT, task=task_of(y)).fit(form(X), y)
     reference = RFE(model_of(y, 2.0), n_features_to_select=r, step=step).fit(X, y)
-    np.testing.assert_array_equal(selector.ranking_, reference.ranking_)
-    np.testing.assert_array_equal(selector.get_support(), reference.support_)
+    assert_array_equal(selector.ranking_, reference.ranking_)
+    assert_array_equal(selector.get_support(), reference.support_)
     assert selector.n_rounds_ == reference.ranking_.max() - 1
 
 
@@ -96,8 +97,8 @@ def test_fractions_are_of_the_remaining_features(name, step):
     X, y = PROBLEMS[name]
     selector = SVMRFESelector(5, step=step, tol=TIGHT).fit(X, y)
     kept, ranking = refit(X, y, 5, step, model_of(y))
-    np.testing.assert_array_equal(selector.indices_, kept)
-    np.testing.assert_array_equal(selector.ranking_, ranking)
+    assert_array_equal(selector.indices_, kept)
+    assert_array_equal(selector.ranking_, ranking)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -106,8 +107,8 @@ def test_liblinear_refits_on_the_remaining_columns(name, form):
     X, y = CLASSES[name]
     selector = SVMRFESelector(12, step=0.3, solver="liblinear", tol=1e-6).fit(form(X), y)
     kept, ranking = refit(X, y, 12, 0.3, LiblinearSVM(C=1.0, tol=1e-6))
-    np.testing.assert_array_equal(selector.indices_, kept)
-    np.testing.assert_array_equal(selector.ranking_, ranking)
+    assert_array_equal(selector.indices_, kept)
+    assert_array_equal(selector.ranking_, ranking)
     assert not np.array_equal(ranking, SVMRFESelector(12, step=0.3).fit(X, y).ranking_)  # another model
 
 
@@ -117,16 +118,16 @@ def test_whole_numbers_are_classes_unless_told():
     as_classes = SVMRFESelector(4).fit(X, few)
     as_numbers = SVMRFESelector(4, task="regression").fit(X, few)
     expected = SVMRFESelector(4, task="classification").fit(X, few)
-    np.testing.assert_array_equal(as_classes.ranking_, expected.ranking_)
+    assert_array_equal(as_classes.ranking_, expected.ranking_)
     assert (as_classes.n_iter_ > 1, as_numbers.n_iter_) == (True, 1)  # LIBSVM counts its iterations
-    np.testing.assert_array_equal(as_numbers.ranking_, SVMRFESelector(4).fit(X, few + 0.5).ranking_)
+    assert_array_equal(as_numbers.ranking_, SVMRFESelector(4).fit(X, few + 0.5).ranking_)
 
 
 def test_wide_rows_with_a_large_column_need_their_singular_values(monkeypatch):
     X, y = numbers(20, 30)
     X[:, 0] = np.random.default_rng(0).integers(0, 10**9, 20)
     expected = RFE(model_of(y), n_features_to_select=3, step=1).fit(X, y).ranking_
-    np.testing.assert_array_equal(SVMRFESelector(3, step=1).fit(X, y).ranking_, expected)
+    assert_array_equal(SVMRFESelector(3, step=1).fit(X, y).ranking_, expected)
     monkeypatch.setattr(module, "MILD", np.inf)  # negative control
     with warnings.catch_warnings(action="ignore"):
         assert not np.array_equal(SVMRFESelector(3, step=1).fit(X, y).ranking_, expected)
@@ -138,7 +139,7 @@ def test_conjugate_gradients_of_large_sparse_columns_find_the_same(name, monkeyp
     expected = SVMRFESelector(3).fit(X, y)
     monkeypatch.setattr(module, "DENSE_ENTRIES", 0)
     with warnings.catch_warnings(action="error"):
-        np.testing.assert_array_equal(SVMRFESelector(3).fit(sparse.csr_array(X), y).ranking_, expected.ranking_)
+        assert_array_equal(SVMRFESelector(3).fit(sparse.csr_array(X), y).ranking_, expected.ranking_)
     with pytest.warns(
         ConvergenceWarning,
         match=r"SVMRFESelector: expected conjugate gradients to leave a relative gradient of at most 1e-06, got .*"
@@ -157,7 +158,7 @@ def test_the_limit_is_of_each_round_and_changes_nothing_where_none_meets_it(n_cl
     with pytest.warns(ConvergenceWarning, match="after max_iter = 3 iterations in"):
         SVMRFESelector(40, max_iter=3).fit_view(view)
     with warnings.catch_warnings(action="error"):
-        np.testing.assert_array_equal(SVMRFESelector(40, max_iter=10**9).fit_view(view).ranking_, expected.ranking_)
+        assert_array_equal(SVMRFESelector(40, max_iter=10**9).fit_view(view).ranking_, expected.ranking_)
 
 
 def test_many_more_rows_than_features_are_solved_in_the_primal():
@@ -173,7 +174,7 @@ def test_many_more_rows_than_features_are_solved_in_the_primal():
         primal = "liblinear_primal"
         for solver, form in ((primal, np.asarray), (primal, sparse.csr_array), ("auto", np.asarray)):
             fitted = SVMRFESelector(2, step=1, solver=solver, tol=1e-6).fit(form(part), labels)
-            np.testing.assert_array_equal(fitted.ranking_, dual.ranking_)
+            assert_array_equal(fitted.ranking_, dual.ranking_)
 
 
 def test_importances_are_tied_up_to_rounding():
@@ -181,8 +182,8 @@ def test_importances_are_tied_up_to_rounding():
     exact = rng.integers(0, 6, 200).astype(float)
     for noise in (0.0, 1e-13):
         noisy = np.abs(exact + noise * rng.standard_normal(200))
-        np.testing.assert_array_equal(by_importance(noisy), np.lexsort((np.arange(200), -exact)))
-    np.testing.assert_array_equal(by_importance(np.array([1.0, 1.0 + 1e-9, 1e-8, 1.1e-8])), [1, 0, 3, 2])
+        assert_array_equal(by_importance(noisy), np.lexsort((np.arange(200), -exact)))
+    assert_array_equal(by_importance(np.array([1.0, 1.0 + 1e-9, 1e-8, 1.1e-8])), [1, 0, 3, 2])
 
 
 @pytest.mark.parametrize("form", [*FORMS, sparse.csr_matrix])
@@ -196,9 +197,9 @@ def test_downdates_equal_recomputation(form, share):
         positions = np.sort(rng.choice(features.size, int(share * features.size), replace=False))
         columns, features = columns.only(positions), features[positions]
         fresh = X[:, features] @ X[:, features].T
-        np.testing.assert_allclose(columns.gram, fresh, atol=1e-10 * np.trace(fresh) / 40)
+        assert_allclose(columns.gram, fresh, atol=1e-10 * np.trace(fresh) / 40)
         duals = np.random.default_rng(4).standard_normal((2, 40))
-        np.testing.assert_allclose(columns.weighted_sums(duals), duals @ X[:, features], atol=1e-12)
+        assert_allclose(columns.weighted_sums(duals), duals @ X[:, features], atol=1e-12)
 
 
 def test_a_large_column_that_goes_takes_its_rounding_errors_along():
@@ -206,7 +207,7 @@ def test_a_large_column_that_goes_takes_its_rounding_errors_along():
     X[:, 7] *= 1e7
     kept = np.delete(np.arange(300), 7)
     fresh = X[:, kept] @ X[:, kept].T
-    np.testing.assert_allclose(RemainingColumns.of(X, gram_matrix(X)).only(kept).gram, fresh, atol=1e-10)
+    assert_allclose(RemainingColumns.of(X, gram_matrix(X)).only(kept).gram, fresh, atol=1e-10)
     # control: a bare downdate is wrong here
     bare = gram_matrix(X) - np.outer(X[:, 7], X[:, 7])
     assert np.abs(bare - fresh).max() > 1e-4

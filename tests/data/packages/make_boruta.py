@@ -5,20 +5,24 @@ import json
 from pathlib import Path
 
 import numpy as np
-from boruta import BorutaPy
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-ROUNDS, FEATURES = 25, 12
+ROUNDS = 25
+FEATURES = 12
 SHAPES = {"two classes": (80, 15), "three classes": (120, 15), "numbers": (80, 15)}
 
 
 def table(seed, *, two_step, alpha=0.05):
     """Return numbers of hits after each round, and the decisions; what is rejected has no more hits."""
+    from boruta import BorutaPy
+
     drawn = np.random.default_rng(seed)
     chances = drawn.choice([0.0, 0.1, 0.5, 0.9, 1.0], size=FEATURES)
     judge = BorutaPy(None, alpha=alpha, two_step=two_step)
-    decisions, hits = np.zeros(FEATURES, dtype=int), np.zeros(FEATURES, dtype=int)
-    counts, history = [], []
+    decisions = np.zeros(FEATURES, dtype=int)
+    hits = np.zeros(FEATURES, dtype=int)
+    counts = []
+    history = []
     for n_rounds in range(1, ROUNDS + 1):
         hits += (drawn.random(FEATURES) < chances) & (decisions >= 0)
         decisions = judge._do_tests(decisions, hits, n_rounds)
@@ -37,6 +41,8 @@ def target(name, rows):
 
 def fit(name, seed=1):
     """Return what BorutaPy confirms of Gaussian rows, and what it cannot decide."""
+    from boruta import BorutaPy
+
     n, d = SHAPES[name]
     rows = np.random.default_rng(seed).standard_normal((n, d))
     forest = RandomForestRegressor if name == "numbers" else RandomForestClassifier

@@ -20,7 +20,8 @@ CASES = {  # what y is, rows of a block, codes
 
 def blocks_of(n, size):
     """Return its blocks of rows: permutations of permutations, whose seeds are 0, 1, 2."""
-    index, blocks = np.arange(n), []
+    index = np.arange(n)
+    blocks = []
     for seed in range(3):
         index = np.random.RandomState(seed).permutation(index)
         blocks.extend(index[: n // size * size].reshape(-1, size).tolist())
