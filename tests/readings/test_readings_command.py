@@ -241,7 +241,7 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
     assert best["exact"].iloc[0] == 4
     assert len(table) == 8
     assert table["rank"].is_monotonic_increasing
-    assert "which identifies method=a coin" in plain(capsys.readouterr().out)
+    assert "with method=a coin" in plain(capsys.readouterr().out)
     (study / "print-table.csv").unlink()  # other tests are about a paper that printed nothing
 
 

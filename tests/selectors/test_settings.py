@@ -82,8 +82,6 @@ BAD = {
 }  # fmt: skip
 ELSEWHERE = {("KMeansClustering", "max_iter"), ("KMeansClustering", "tol"), ("CrossValidatedSize", "scoring")}
 """scikit-learn has messages of its own for these."""
-UNCHECKED = {("CrossValidatedSVM", "relative")}
-"""Nothing refuses a bad value of these yet."""
 
 
 def classes():
@@ -106,7 +104,7 @@ CASES = [
     for name, estimator in classes().items()
     for parameter in estimator.get_params(deep=False)
     for value in BAD.get(parameter, ())
-    if (name, parameter) not in ELSEWHERE | UNCHECKED
+    if (name, parameter) not in ELSEWHERE
 ]
 
 

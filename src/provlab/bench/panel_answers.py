@@ -67,8 +67,8 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
     ----------
     panel : DataFrame
     cards : DataFrame
-        One row per data set: dataset, source, task, state, rows, prepared, the number of columns, and nonzero, the share
-        of values other than 0.
+        One row per data set: dataset, source, task, state, rows; prepared, the number of columns; and nonzero, the
+        share of values other than 0.
 
     Returns
     -------

@@ -47,8 +47,8 @@ class OnData(NamedTuple):
     Attributes
     ----------
     board : DataFrame
-        One row per method, sorted by rank, the mean rank over sizes and judges. The other columns
-        are balanced_error in percent; difference from all features in points, with its 95 %
+        One row per method, the least error first. The columns are rank, the mean over sizes and
+        judges; balanced_error in percent; difference from all features in points, with its 95 %
         interval over folds from low to high; stability; seconds; and panel, the mean rank on
         similar data sets of the panel.
     sizes : DataFrame
@@ -172,6 +172,7 @@ def on_data(
         alike = n_features.index
     in_panel = standings(Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=())["rank"]
     board["panel"] = in_panel.reindex(board.index)
+    board = board.sort_values("balanced_error", kind="stable")  # as the sentences above it speak of errors
     of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
     return OnData(
         board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds, WORDS[dataset.task],

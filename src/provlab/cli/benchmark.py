@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ENDS = 5
 """Number of best and of worst data sets that are named."""
 
-_SHARED = {"stability": (".2f", "stability"), "seconds": (".3g", "seconds")}
+_SHARED = {"stability": (".2f", "stability"), "seconds": (".3f", "seconds")}
 
 BOARD = {
     "rank": (".1f", "rank"), "95 % interval": (".1f", "low", "high"), "win rate": (".0%", "win_rate"),
@@ -50,6 +50,7 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Only the trials of the selector are computed, for each size of the benchmark; provsel\n"
         "includes those of the other methods. Interrupt at any time; the same command resumes.\n"
+        "The data sets of the quick panel have to be fetched once: provsel fetch mnist tables.\n"
         "For your own class, name its module under trust in provsel.toml, or call provlab.rank.\n\n"
         "With a data set, the fast methods of the benchmark are ranked on it, together with the selector, if any:\n"
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y selector=any selector._target_=my.Selector"
@@ -141,6 +142,11 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
         wrong = "neither"
     if groups["protocol"] and not groups["dataset"]:
         wrong = wrong or groups["protocol"][0]
+    if "=" not in wrong and Path(wrong).is_file():
+        raise ValueError(
+            f"rank: expected settings, got the file {wrong}; to rank methods on it: provsel rank dataset=file "
+            f"dataset.path={wrong} dataset.target=COLUMN."
+        )
     if wrong:
         raise ValueError(
             f"rank: expected settings of a selector (selector=rrqr), a data set (dataset=digits), or both, and of "
@@ -194,6 +200,9 @@ def described(result: Standing) -> Iterator[RenderableType]:
     """Yield the leaderboard with pairs, and the best and worst data sets, as parts for the terminal."""
     from provlab.verdicts.panel_scores import ERROR_OF
 
+    if result.failed:
+        yield from map(Text, result.problems)
+        return
     name = result.name
     board = result.leaderboard.join(result.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
     columns = {**BOARD, f"{name} vs. it": ("+.1f", "difference"), "verdict": ("", "verdict")}
@@ -201,19 +210,15 @@ def described(result: Standing) -> Iterator[RenderableType]:
     for line in _lines(board, columns):
         style = "bold" if line["method"] == name else ""
         lines.append({title: Text(text, style) for title, text in line.items()})
-    caption = ""
-    if not result.failed:
-        caption = (
-            f"Loss compared with all features, and difference of {name} from each other method, in points of "
-            f"{ERROR_OF[result.scores.task]}; negative is better. The verdicts hold jointly at a level of 5 %. "
-            f"{len(result.sets)} data sets of {result.sets['domain'].nunique()} domains. Seconds of other methods may "
-            f"be from another machine."
-        )
+    caption = (
+        f"Loss compared with all features, and difference of {name} from each other method, in points of "
+        f"{ERROR_OF[result.scores.task]}; negative is better. The verdicts hold jointly at a level of 5 %. "
+        f"{len(result.sets)} data sets of {result.sets['domain'].nunique()} domains. Seconds of other methods may "
+        f"be from another machine."
+    )
     yield table(lines, f"{name} among {len(board) - 1} methods", caption)
     for problem in result.problems:
         yield Text(problem)
-    if result.failed:
-        return
     for title, sets in (("strongest", result.sets[:ENDS]), ("weakest", result.sets[::-1][:ENDS])):
         names = [f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})" for row in sets.itertuples()]
         yield Text(f"{title}: {'; '.join(names)}")

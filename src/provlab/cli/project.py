@@ -148,7 +148,7 @@ def call_list(options: argparse.Namespace) -> int:
     for kind, items in listings.items():
         width = max(map(len, items), default=0)
         lines = [visible_line(f"{name:{width}}  {text}") for name, text in items.items()]
-        blocks.append("\n".join([*filter(None, [titles[kind]]), *lines]))
+        blocks.append("\n".join([*filter(None, [titles[kind]]), *(lines or [f"(no {kind} here)"])]))
     print_text("\n\n".join(blocks))
     return 0
 

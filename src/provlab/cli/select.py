@@ -28,8 +28,8 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Method and number of features are chosen by cross-validation inside each training fold, so the error "
         "is that of the whole procedure. Texts and missing values are prepared inside each fold. Settings of "
-        "dataset=file control how the file is read, such as 'dataset.sep=\";\"' or dataset.left_out=[id]. TARGET can be "
-        "the number of a column, counted from 0. protocol=... sets other outer folds, such as protocol=splitter "
+        "dataset=file control how the file is read, such as 'dataset.sep=\";\"' or dataset.left_out=[id]. TARGET can "
+        "be the number of a column, counted from 0. protocol=... sets other outer folds, such as protocol=splitter "
         "protocol.cv._target_=... for scikit-learn. provsel list selectors lists the methods."
     )
     parser.add_argument("words", nargs="+", metavar="TABLE TARGET", help="file, column to predict, and settings")

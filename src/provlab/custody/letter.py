@@ -181,9 +181,14 @@ def print_lines(outcome: Outcome) -> Iterator[str]:
             continue
         near = _near(frame)
         best = near["best"]
+        is_single = near["n_best"] == 1
+        nearest = "the nearest has" if is_single else f"the nearest {near['n_best']} have"
+        common = ""
+        if near["told"]:
+            common = f", with {near['told']}" if is_single else f", all with {near['told']}"
         yield (
-            f"{name}: {near['n']} universes compared with the printed values; the nearest {near['n_best']} have "
-            f"{best['exact']} of {best['printed']} cells as printed, which identifies {near['told'] or 'nothing'}"
+            f"{name}: {near['n']} universes compared with the printed values; {nearest} {best['exact']} of "
+            f"{best['printed']} cells as printed{common}"
         )
 
 

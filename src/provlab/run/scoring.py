@@ -67,12 +67,19 @@ def measured(
         except ValueError as error:
             if not isinstance(config, str):
                 raise
-            others = ", ".join(scorer for scorer in usable_scorers(model) if _applies(scorer, model, X, y, weights))
-            raise ValueError(
-                f"protocol.scoring: expected scorers that apply to these data, got {name}: "
-                f"{' '.join(str(error).split()).rstrip('.')}; choose among {others}."
-            ) from error
+            raise inapplicable(name, error, model, X, y, weights) from error
     return scores
+
+
+def inapplicable(
+    name: str, error: Exception, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any]
+) -> ValueError:
+    """Return an error for a scorer that does not apply to some rows, with those that do."""
+    others = ", ".join(scorer for scorer in usable_scorers(model) if _applies(scorer, model, X, y, weights))
+    reason = " ".join(str(error).split()).rstrip(".")
+    return ValueError(
+        f"scoring: expected scorers that apply to these data, got {name}: {reason}; choose among {others}."
+    )
 
 
 def _scores_of_responses(

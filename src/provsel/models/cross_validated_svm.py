@@ -120,6 +120,8 @@ class CrossValidatedSVM(BaseLinearSVM):
             )
         if self.scoring not in SCORING:
             raise ValueError(f"CrossValidatedSVM: expected scoring to be one of {SCORING}, got {self.scoring!r:.80}.")
+        if not isinstance(self.relative, bool):
+            raise ValueError(f"CrossValidatedSVM: expected relative to be True or False, got {self.relative!r:.80}.")
         if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
             raise ValueError(f"CrossValidatedSVM: expected n_splits to be an integer above 1, got {self.n_splits!r}.")
         smallest = int(np.bincount(labels).min())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import root_mean_squared_error
+from sklearn.metrics import get_scorer_names, root_mean_squared_error
 from sklearn.model_selection import TimeSeriesSplit
 from threadpoolctl import threadpool_limits
 
@@ -22,7 +22,7 @@ from provlab.bench.selection.table_selector import first_columns, fitted_rows
 from provlab.core.protocols import PROTOCOLS
 from provlab.core.protocols.base import Rows, check_rows, rarest_class
 from provlab.data import Classes, Dataset
-from provlab.run.scoring import labelled
+from provlab.run.scoring import inapplicable, labelled
 from provsel.training_view import TrainingView
 
 Floats = NDArray[np.float64]
@@ -84,7 +84,12 @@ class Measure:
         """Return the value for a fitted model on test rows."""
         if self.scorer is not None:
             labels = y if self.classes is None else self.classes.labels_of(y)
-            return float(self.scorer(labelled(model, self.classes), X, labels))
+            try:
+                return float(self.scorer(labelled(model, self.classes), X, labels))
+            except ValueError as error:
+                if self.scoring not in get_scorer_names():
+                    raise
+                raise inapplicable(self.scoring, error, model, X, y, {}) from error
         predicted = model.predict(X)
         if self.is_regression:
             return float(root_mean_squared_error(y, predicted))
