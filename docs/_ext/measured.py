@@ -398,6 +398,8 @@ def _without_domains(answers: pd.DataFrame) -> str:
     """Return a sentence with how far the answer for a new domain depends on any single domain."""
     at_size = answers[(answers["size"] == TOLD_SIZE) & (answers["judge"] == SHAPED)]
     without = at_size[at_size["place"].str.startswith(WITHOUT)]
+    if without.empty:
+        return ""
     shares = 100 * pd.DataFrame({place: medians(of_place) for place, of_place in without.groupby("place")}).T
     parts = []
     for column in ("better", "worse"):

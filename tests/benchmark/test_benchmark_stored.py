@@ -268,6 +268,14 @@ def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():
     assert len(shaped) == linear.groupby(["task", "size", "method"]).ngroups
     assert not answers.loc[answers["judge"] != "linear", "place"].isin(SHAPES).any()
     assert {panel_methods()[name].family for name in beside["method"]} == {"subset"}
+    at_size = linear[linear["size"] == 20]
+    domains = {*pd.read_csv(REPO / PANEL / "_cards.csv")["domain"]}
+    for _, of_method in at_size.groupby(["task", "method"]):
+        own = domains.intersection(of_method["place"])
+        assert {f"without {name}" for name in own} == {
+            *of_method["place"][of_method["place"].str.startswith("without")]
+        }
+    assert not answers.loc[answers["size"] != 20, "place"].str.startswith("without").any()
 
 
 def audited(folder, *options):

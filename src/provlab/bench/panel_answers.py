@@ -74,8 +74,8 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The columns task, judge, size, method and place, the kind of new data set, followed by those
-        of `answers`. The places of `SHAPES` are in a new domain, as are those that begin with `WITHOUT`. Their judge is
-        `SHAPED`.
+        of `answers`. The places of `SHAPES` are in a new domain, as are those that begin with
+        `WITHOUT`, which are about `TOLD_SIZE` features. Their judge is `SHAPED`.
     """
     frames = []
     for task, trials, judged in _tasks(panel, cards):
@@ -94,7 +94,7 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
                 if judge == SHAPED:
                     with_shapes = sets_of_folds(folds.join(shapes, on="dataset"), [*shapes])
                     parts.append(by_covariate(with_shapes, [*shapes]).set_axis([*SHAPES]))
-                    if folds["domain"].nunique() > MIN_DOMAINS:
+                    if size == TOLD_SIZE and folds["domain"].nunique() > MIN_DOMAINS:
                         parts.append(without_each_domain(sets).rename(WITHOUT.__add__))
                 frames.append(_named(pd.concat(parts), task, judge, size, method))
     return _joined(frames)
