@@ -127,14 +127,17 @@ INSTALLED = os.environ.get("PROVSEL_INSTALLED_PYTHON")
 """Python of an environment with an installed wheel, in which the pages are followed; else they are in this checkout."""
 
 
+FILE_COMMANDS = ("mkdir", "rm")
+
+
 def run_step(command, arguments, folder, serial):
     """Run a command of a page, and return it completed; in this checkout some without worker processes."""
     if INSTALLED is not None:
         theirs = ("PYTHON", "PROVSEL", "OMP_", "OPENBLAS_")
         variables = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
-        programs = {"python": INSTALLED, "provsel": str(Path(INSTALLED).with_name("provsel")), "rm": "rm"}
-        command = [programs[command], *arguments]
-    elif command == "rm":
+        programs = {"python": INSTALLED, "provsel": str(Path(INSTALLED).with_name("provsel"))}
+        command = [programs.get(command, command), *arguments]
+    elif command in FILE_COMMANDS:
         command, variables = [command, *arguments], None
     else:
         quicker = ["executor=serial"] if arguments[0] in serial else []
@@ -151,8 +154,7 @@ def follow(page, folder, serial=()):
     done = None
     for step in STEP.finditer((DOCS / page).read_text(encoding="utf-8")):
         if step["file"]:
-            path = folder / step["file"]
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path = folder / step["file"]  # in a folder that an earlier command made, as a reader saves it
             path.write_text(step["text"], encoding="utf-8")
             continue
         if step["printed"]:
