@@ -57,7 +57,7 @@ def test_selectors_and_models_say_chance_and_guarantee():
     assert listed["svm_weights"].endswith(
         " Embedded, classes or numbers, time a linear SVM. Source: Guyon, Weston, Barnhill, Vapnik (2002)."
     )
-    assert listed.keys() == SELECTORS.keys()
+    assert listed.keys() == SELECTORS.keys(), "describe each in SELECTORS of src/provlab/core/vocabulary.py"
     draws = {name for name, text in listed.items() if " Draws." in text}
     assert {"uniform", "leverage", "online_leverage", "gaussian_compression", "sparse_embedding"} <= draws
     assert not {"bss", "full", "rrqr", "lpsvm", "rfe", "laplacian_score"} & draws

@@ -120,12 +120,12 @@ def test_the_folder_is_the_registry():
 
 def test_what_contributing_says_of_a_data_set(tmp_path, monkeypatch):
     [code] = re.findall(r"```python\n(.*?)```", section("Add a data set"), re.S)
-    (tmp_path / "wine.py").write_text(code, encoding="utf-8")
+    (tmp_path / "rings.py").write_text(code, encoding="utf-8")
     monkeypatch.setattr("provlab.data.loaders.__path__", [str(tmp_path)])
-    monkeypatch.setattr(identity, "_names", lambda: ("wine",))
-    data = load_dataset("wine")
-    assert (data.name, data.X.shape, len(data.feature_names)) == ("wine", (178, 13), 13)
-    assert len(dataset_identity("wine")) == 64
+    monkeypatch.setattr(identity, "_names", lambda: ("rings",))
+    data = load_dataset("rings")
+    assert (data.name, data.X.shape, [*data.feature_names]) == ("rings", (200, 2), ["x", "y"])
+    assert len(dataset_identity("rings")) == 64
 
 
 @pytest.mark.parametrize("name", ["ar", "cifar10", "coil20", "dexter", "mnist", "rcv1_ccat", "techtc", "usps"])
