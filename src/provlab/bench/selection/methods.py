@@ -28,7 +28,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
 """Settings that differ from the file of a method with hundreds of fits: fewer trees and halves, no draws."""
 
 MAX_ROWS = {
-    "relieff": 5_000, "multisurf": 5_000, "laplacian_score": 5_000, "rfe": 20_000, "stability_selection": 20_000,
+    "relieff": 5_000, "multisurf": 5_000, "laplacian_score": 5_000, "rfe": 5_000, "stability_selection": 20_000,
     "permutation_importance": 20_000, "forest_rfe": 20_000,
 }  # fmt: skip
 """Number of training rows beyond which a method is too slow for all folds; it still runs if it is named."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -200,7 +200,7 @@ def select_on(
     labels : ndarray of shape (n_samples,), optional
         Labels that the pipeline predicts; by default the names of the classes.
     tell : callable, optional
-        Called with the estimated time.
+        Called with the estimated time if it is long, and then with the progress.
     """
     if labels is None:
         labels = dataset.labels
@@ -462,16 +462,28 @@ def _outcomes(
     if n_jobs is None and left > WORTH_WORKERS:
         n_workers = usable_cores()
     n_workers = min(n_workers, len(work) - 1) if n_workers > 0 else usable_cores()
-    if left > WORTH_WORKERS:
+    takes_long = left > WORTH_WORKERS
+    if takes_long:
         workers = f" by {n_workers} processes" if n_workers > 1 else ""
         tell(f"about {left / n_workers:.0f} s: {len(work) - 1} folds of {len(problem.methods)} methods{workers}")
+    outcomes = [first]
+    with isolated_children():
+        for result in _further(problem, work[1:], n_inner, n_workers):
+            outcomes.append(result)
+            if takes_long:
+                tell(f"{len(outcomes)} of {len(work)} folds, {time.perf_counter() - start:.0f} s")
+    return outcomes
+
+
+def _further(problem: Problem, work: Sequence[Any], n_inner: int, n_workers: int) -> Iterator[Outcome]:
+    """Yield the outcome of each fold in order."""
     if n_workers == 1:
-        return [first, *(outcome(problem, rows, n_inner) for rows in work[1:])]
+        yield from (outcome(problem, rows, n_inner) for rows in work)
+        return
     from joblib import Parallel, delayed
 
-    with isolated_children():
-        rest = Parallel(n_jobs=n_workers)(delayed(outcome)(problem, rows, n_inner) for rows in work[1:])
-    return [first, *rest]
+    in_order = Parallel(n_jobs=n_workers, return_as="generator")
+    yield from in_order(delayed(outcome)(problem, rows, n_inner) for rows in work)
 
 
 def _pipeline(problem: Problem, final: Outcome, preparation: Any, model: Any, labels: NDArray[Any]) -> Pipeline:
