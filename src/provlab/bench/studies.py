@@ -170,7 +170,8 @@ def study_answers(panel: pd.DataFrame, folder: Path | None = None) -> pd.DataFra
     -------
     DataFrame
         study, variant, task, method and size; measure, mean and standard_error over the data sets, and sets, their
-        number; see the functions in `MEASURED`. A method that failed on a data set is left out there.
+        number; see the functions in `MEASURED`. Rows that differ only by the method are sorted by the mean. A method
+        that failed on a data set is left out there.
     """
     columns = ["study", *KIND, "measure", "mean", "standard_error", "sets"]
     frames = [pd.DataFrame(columns=columns)]
@@ -181,7 +182,8 @@ def study_answers(panel: pd.DataFrame, folder: Path | None = None) -> pd.DataFra
         values = measured(trials, panel)
         groups = values.groupby([*KIND, "measure"])["value"]
         means = groups.agg(mean="mean", standard_error="sem", sets="size").reset_index()
-        frames.append(means.assign(study=study)[columns])
+        ordered = means.sort_values(["task", "variant", "size", "measure", "mean", "method"])
+        frames.append(ordered.assign(study=study)[columns])
     return pd.concat(frames[1:] or frames, ignore_index=True)
 
 
