@@ -78,7 +78,7 @@ def inapplicable(
     others = ", ".join(scorer for scorer in usable_scorers(model) if _applies(scorer, model, X, y, weights))
     reason = " ".join(str(error).split()).rstrip(".")
     return ValueError(
-        f"scoring: expected scorers that apply to these data, got {name}: {reason}; choose among {others}."
+        f"protocol.scoring: expected scorers that apply to these data, got {name}: {reason}; choose among {others}."
     )
 
 
