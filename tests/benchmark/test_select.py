@@ -1,6 +1,7 @@
 """`select`: the error is that of the whole procedure, and no sentence goes beyond the intervals."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from provlab import select
 from provlab.bench.selection.methods import ALL, DEFAULT, method_named
+from provlab.bench.selection.select import select_on
 from provlab.bench.selection.table_selector import TableSelector
+from provlab.data import make_dataset
 from provlab.run.preparation import TablePreparation
 from provsel.selectors import BaseSelector, FTestSelector, Selection
 
@@ -371,3 +374,12 @@ def test_a_method_that_fails_has_no_numbers_but_a_reason():
     assert any(note.startswith("chi_squared failed: ChiSquaredSelector: Negative values") for note in selected.notes)
     with pytest.raises(ValueError, match="no method works on these rows: chi_squared: "):
         select(X, y, methods="chi_squared", n_splits=3, n_jobs=1)
+
+
+def test_progress_is_told_in_intervals(monkeypatch):
+    monkeypatch.setattr("provlab.bench.selection.select.PROGRESS_EVERY", 0.0)
+    X, y = planted(40, 4, seed=3)
+    said = []
+    dataset = make_dataset(X, y == "yes", [f"x{k}" for k in range(4)], name="planted", source="a test")
+    select_on(dataset, methods="f_test", n_splits=3, n_jobs=1, tell=said.append)
+    assert [re.sub(r"\d+ s$", "s", text) for text in said] == ["2 of 4 folds, s", "3 of 4 folds, s"]

@@ -56,6 +56,9 @@ N_OUTER_OF_MANY, N_INNER_OF_MANY = 5, 3
 WORTH_WORKERS = 4.0
 """Seconds of remaining work beyond which starting worker processes pays off."""
 
+PROGRESS_EVERY = 15.0
+"""Seconds between two lines of progress."""
+
 
 def select(
     X: Any,
@@ -462,16 +465,18 @@ def _outcomes(
     if n_jobs is None and left > WORTH_WORKERS:
         n_workers = usable_cores()
     n_workers = min(n_workers, len(work) - 1) if n_workers > 0 else usable_cores()
-    takes_long = left > WORTH_WORKERS
-    if takes_long:
+    if left > WORTH_WORKERS:
         workers = f" by {n_workers} processes" if n_workers > 1 else ""
         tell(f"about {left / n_workers:.0f} s: {len(work) - 1} folds of {len(problem.methods)} methods{workers}")
     outcomes = [first]
+    last_told = time.perf_counter()
     with isolated_children():
         for result in _further(problem, work[1:], n_inner, n_workers):
             outcomes.append(result)
-            if takes_long:
-                tell(f"{len(outcomes)} of {len(work)} folds, {time.perf_counter() - start:.0f} s")
+            now = time.perf_counter()
+            if now - last_told >= PROGRESS_EVERY and len(outcomes) < len(work):
+                tell(f"{len(outcomes)} of {len(work)} folds, {now - start:.0f} s")
+                last_told = now
     return outcomes
 
 
