@@ -389,7 +389,7 @@ def answer_lines(task: str) -> tuple[list[str], list[Path]]:
     lines += [f"The same by shape, with a {SHAPED} model, for the lower and the upper quartile of these data sets:", ""]
     rows = [[place, *_percents(shaped[shaped["place"] == place])] for place in SHAPES]
     lines += table_lines(["data sets of a new domain with", *(f"{word}, %" for word in SHARES.values())], rows)
-    lines += ["", _without_domains(answers)]
+    lines += ["", _without_domains(answers), ""]
     lines += _random_lines(pd.read_csv(folder / BESIDE_RANDOM).query("task == @task"))
     return lines, [folder / ANSWERS, folder / BESIDE_RANDOM, folder / LEADERBOARD]
 
