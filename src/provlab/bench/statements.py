@@ -7,7 +7,6 @@ per claim and universe in universes.csv.gz.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pandas as pd
 from provlab.bench.panel import CARDS, stored_folder
 from provlab.bench.stored_panel import read_panel
 from provlab.bench.studies import tagged_trials
-from provlab.core.tables import write_frame
+from provlab.core.tables import limited, write_frame
 from provlab.project.messages import did_you_mean
 from provlab.verdicts.claims.rules import (
     CONTRADICTED,
@@ -193,7 +192,7 @@ def _effect(line: pd.Series) -> str:
     if line["effect"] == "":
         return ""
     effect, low, high = (float(line[name]) for name in ("effect", "low", "high"))
-    interval = f" [{low:.3g}, {high:.3g}]" if math.isfinite(low) or math.isfinite(high) else ""
+    interval = f" [{low:.3g}, {high:.3g}]" if limited(low, high) else ""
     return f"{effect:.3g}{interval} {line['unit']}, n = {line['n']}"
 
 
@@ -201,7 +200,7 @@ def _detectable(difference: str) -> str:
     """Return the detectable difference, or "nothing" if the data are too few for the test; "" if it was decided."""
     if difference == "":
         return ""
-    return f"{float(difference):.3g}" if math.isfinite(float(difference)) else "nothing"
+    return f"{float(difference):.3g}" if limited(float(difference)) else "nothing"
 
 
 def _said(claim: str, verdicts: pd.DataFrame, robustness: Mapping[str, Robustness]) -> str:

@@ -148,8 +148,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     evidence = Evidence(snapshot.result(), options.overrides, artefacts)
     verdicts, rankings = judge_files(files, evidence)
     evidence.raise_if_nothing_fits()
-    judged_before = stored_verdicts(results)
-    if not _with_trials(verdicts) and any(verdict != NOT_RUN for verdict in judged_before):
+    if not _with_trials(verdicts) and any(verdict != NOT_RUN for verdict in stored_verdicts(results)):
         # an exported reference has verdicts, and no trials
         PlainConsole().print(f"No trials are stored in {results}, so {results / 'verdicts.csv'} is left as it is.")
     else:

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
-from provlab.core.tables import value_text
+from provlab.core.tables import limited, value_text
 from provlab.project.documents import canonical_json, digest
 from provlab.project.messages import PAGE_NAME, visible
 from provlab.project.project import tool
@@ -145,11 +145,6 @@ def number(x: float, digits: int = 4) -> str:
     if "e" in text and 1e-4 <= abs(x) < 1e9:
         text = f"{x:.0f}"
     return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
-
-
-def limited(*limits: float) -> bool:
-    """Return whether limits exclude anything: with few observations, some tests exclude no value at all."""
-    return any(map(math.isfinite, limits))
 
 
 def like(x: float, text: str) -> str:

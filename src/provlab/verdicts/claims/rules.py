@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
+from provlab.core.tables import limited
 from provlab.project.documents import read_as, read_fields
 from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
 from provlab.verdicts.claims.paired_tests import AbstractPairedTest, Side, holm, observations_needed
@@ -117,8 +118,7 @@ class Finding(ValuesWithNaN):
     @property
     def interval(self) -> str:
         """Return " [low, high]", or nothing if there is no interval, or one that excludes nothing."""
-        has_limit = math.isfinite(self.low) or math.isfinite(self.high)
-        return f" [{self.low:.4g}, {self.high:.4g}]" if has_limit else ""
+        return f" [{self.low:.4g}, {self.high:.4g}]" if limited(self.low, self.high) else ""
 
     @property
     def size_text(self) -> str:
