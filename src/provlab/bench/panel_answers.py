@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 
 from provlab.bench.methods import TASKS, Task, panel_methods
 from provlab.bench.panel import CARDS
@@ -77,7 +78,7 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
         of `answers`. The places of `SHAPES` are in a new domain, as are those that begin with
         `WITHOUT`, which are about `TOLD_SIZE` features. Their judge is `SHAPED`.
     """
-    frames = []
+    questions = []
     for task, trials, judged in _tasks(panel, cards):
         shapes = pd.DataFrame({
             "rows": np.log10(judged["rows"]), "columns": np.log10(judged["prepared"]), "zeros": 1 - judged["nonzero"],
@@ -87,17 +88,21 @@ def answer_frame(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
             of_question = trials[(trials["model"] == judge) & (trials["size"] == size)]
             for method in sorted(of_question["method"].unique()):
                 folds = folds_of_panel(trials, method, _sources(judged), size=size, model=judge)
-                if folds["domain"].nunique() < MIN_DOMAINS:
-                    continue
-                sets = sets_of_folds(folds)
-                parts = [answers(fit(sets))]
-                if judge == SHAPED:
-                    with_shapes = sets_of_folds(folds.join(shapes, on="dataset"), [*shapes])
-                    parts.append(by_covariate(with_shapes, [*shapes]).set_axis([*SHAPES]))
-                    if size == TOLD_SIZE and folds["domain"].nunique() > MIN_DOMAINS:
-                        parts.append(without_each_domain(sets).rename(WITHOUT.__add__))
-                frames.append(_named(pd.concat(parts), task, judge, size, method))
-    return _joined(frames)
+                if folds["domain"].nunique() >= MIN_DOMAINS:
+                    questions.append(delayed(_answer)(folds, shapes, task, judge, size, method))
+    return _joined(Parallel(n_jobs=-1)(questions))
+
+
+def _answer(folds: pd.DataFrame, shapes: pd.DataFrame, task: str, judge: str, size: int, method: str) -> pd.DataFrame:
+    """Return the answers of `answer_frame` to one question about one method."""
+    sets = sets_of_folds(folds)
+    parts = [answers(fit(sets))]
+    if judge == SHAPED:
+        with_shapes = sets_of_folds(folds.join(shapes, on="dataset"), [*shapes])
+        parts.append(by_covariate(with_shapes, [*shapes]).set_axis([*SHAPES]))
+        if size == TOLD_SIZE and folds["domain"].nunique() > MIN_DOMAINS:
+            parts.append(without_each_domain(sets).rename(WITHOUT.__add__))
+    return _named(pd.concat(parts), task, judge, size, method)
 
 
 def beside_random(panel: pd.DataFrame, cards: pd.DataFrame) -> pd.DataFrame:
