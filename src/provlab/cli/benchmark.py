@@ -54,17 +54,23 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "With a data set, the fast methods of the benchmark are ranked on it, together with the selector, if any:\n"
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y selector=any selector._target_=my.Selector"
     )
-    panel, against = (
-        "at most one data set per domain, or all (default: quick)",
-        "only this method, named as in selector=NAME or in the benchmark; may be repeated",
-    )
-    parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)
-    kinds = "kind of the panel's targets (default: classification)"
-    parser.add_argument("--task", choices=["classification", "regression"], default="classification", help=kinds)
-    parser.add_argument("--against", action="append", default=[], metavar="METHOD", help=against)
+    parser.add_argument(
+        "--panel", choices=["quick", "full"], default="quick",
+        help="at most one data set per domain, or all (default: quick)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--task", choices=["classification", "regression"], default="classification",
+        help="kind of the panel's targets (default: classification)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--against", action="append", default=[], metavar="METHOD",
+        help="only this method, named as in selector=NAME or in the benchmark; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
-    exported = "write the selector's trials to a Parquet file, which others can audit and add to the benchmark"
-    parser.add_argument("--export", metavar="FILE", help=exported)
+    parser.add_argument(
+        "--export", metavar="FILE",
+        help="write the selector's trials to a Parquet file, which others can audit and add to the benchmark",
+    )  # fmt: skip
     add_json(parser)
     add_settings(parser, "selector=rrqr")
 

@@ -217,7 +217,10 @@ def _draw(
     """Return randomly drawn trials, in whole folds, and the settings that repeat the draw."""
     if fraction is None:
         fraction = 1.0 if cell else 0.01
-    _check_draw(fraction, limit)
+    if not 0 < fraction <= 1:
+        raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
+    if limit is not None and limit < 1:
+        raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; omit --limit for no limit.")
     n_stored = len(trials)
     if cell:
         trials, cell = _of_cell(trials, cell)
@@ -233,13 +236,6 @@ def _draw(
     chosen = np.lexsort((rng.random(len(trials)), turn))[:size]
     draw = {"seed": seed, "fraction": float(fraction), "limit": limit, "cell": cell}
     return trials.take(pa.array(np.sort(chosen))), {**draw, "n_stored": n_stored, "n_drawn": size}
-
-
-def _check_draw(fraction: float, limit: int | None) -> None:
-    if not 0 < fraction <= 1:
-        raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
-    if limit is not None and limit < 1:
-        raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; omit --limit for no limit.")
 
 
 def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
