@@ -48,7 +48,7 @@ def test_goes_on_after_a_failed_job_and_lists_it(run, folder):
         ("6", "complete"),
     ]
     report = error[error.index("sweep: ") :]
-    assert report.startswith("sweep: 2 of 3 jobs done, 1 failed\nfailed, 1 job: 6 of 6 trials failed: ValueError: Uni")
+    assert report.startswith("sweep: 2 of 3 jobs done, 1 failed\nfailed, 1 job: ValueError: UniformSelector: exp")
     again, whole = commands(report)
     assert again == ["provsel", "run", ONE_BAD[0], "selector.n_features_to_select=2000", *SIZE]
     assert whole == ["provsel", "run", "-m", *ONE_BAD, *SIZE]
@@ -97,7 +97,7 @@ def test_fail_fast_ends_the_sweep_at_the_first_trial(run):
     status, _, error = run("-m", "--fail-fast", "selector=bss", "selector.n_features_to_select=60,2,70", *SIZE)
     assert status == 1
     assert n_stored() < 6
-    assert re.search(r"sweep: \d of 3 jobs done, 1 failed, [12] skipped or not finished", error)
+    assert re.search(r"sweep: 1 of 3 jobs failed, \d+ trials skipped", error)
     assert commands(error)[-1][2:4] == ["-m", "--fail-fast"]
 
 

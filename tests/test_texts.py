@@ -56,7 +56,6 @@ def filled(folder, text):
         ('number("p/table", "A", "r=*", "max .3g", data="one")', "11"),
         ('number("p/table", "A", "r=*", "n d")', "4"),
         ('number("p/table", "A", "r=1", "median +.3f", less="B, 1/l")', "-0.375"),
-        ('number("p/table", "A", "r=1", "max .3f", over="B, 1/l")', "1.052"),
         ('number("p/table", "A", "r=1", "n<0 d", less="B, 1/l")', "1"),
         ('number("p/table", "A", "r=1", "mean .1f", less="A")', "0.0"),
         ('verdicts["p.one"].effect | form("+.2f")', "-0.25"),

@@ -100,6 +100,9 @@ def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch
     assert "LibsvmSVM()" not in printed  # the model of the paper is not that of other methods
 
 
+EXPECTED_WORDS = "expected TABLE TARGET, such as provsel select penguins.csv species, or dataset=NAME"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -109,10 +112,10 @@ def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch
             "--time: expected a column of the table, got 'dai'; did you mean 'day'?",
         ),
         (["flowers.csv", "species", "selector=rfe"], "got 'selector=rfe'; use --methods for methods"),
-        (["flowers.csv", "species", "extra"], "expected TABLE TARGET, got 3 words: flowers.csv species extra"),
-        (["flowers.csv", "species", "dataset=digits"], "expected a file or dataset=NAME, got both"),
+        (["flowers.csv", "species", "extra"], f"{EXPECTED_WORDS}, got flowers.csv species extra."),
+        (["flowers.csv", "species", "dataset=digits"], f"{EXPECTED_WORDS}, got flowers.csv species dataset=digits."),
         (["no.csv", "species"], "there is no file"),
-        (["dataset.target=y"], "expected TABLE TARGET, such as provsel select penguins.csv species, got no table"),
+        (["dataset.target=y"], f"{EXPECTED_WORDS}, got dataset.target=y."),
     ],
 )
 def test_what_is_wrong_is_one_message(words, message, call, table):

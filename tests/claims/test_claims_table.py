@@ -307,10 +307,10 @@ def test_what_a_test_needs_and_the_table_lacks(folder, test, parameters, message
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--results", "bench.csv"], r"--claims FILE and --results FILE together, .*got no --claims, and"),
-        (["--claims", "claims.yaml"], r"expected --claims FILE and --results FILE together, .*got no file results of"),
-        (["--results", "nothing.csv", "--claims", "claims.yaml"], r"got no file nothing\.csv of --results; name both"),
-        (["--results", "a.csv", "--claims", "b.yaml"], r"got no file b\.yaml of --claims, no file a\.csv of"),
+        (["--results", "bench.csv"], r"--claims FILE and --results FILE together, .*got no file '' of --claims; name"),
+        (["--claims", "claims.yaml"], r"--claims FILE and --results FILE together, .*got no file 'results' of"),
+        (["--results", "nothing.csv", "--claims", "claims.yaml"], r"got no file 'nothing\.csv' of --results; name"),
+        (["--results", "a.csv", "--claims", "b.yaml"], r"got no file 'b\.yaml' of --claims, no file 'a\.csv' of"),
         (["--results", "bench.csv", "--claims", "nothing.yaml"], r"nothing\.yaml"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "--paper", "x"], r"options of a project, got --paper"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"options of a project, got a=1"),

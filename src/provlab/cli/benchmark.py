@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from provlab.bench.panel_computing import Plan
     from provlab.bench.rank import Standing
-    from provlab.bench.rank_on_data import OnData
     from provlab.core.store import TrialStore
     from provlab.data import Dataset
 
@@ -55,23 +54,30 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "With a data set, the fast methods of the benchmark are ranked on it, together with the selector, if any:\n"
         "  provsel rank dataset=file dataset.path=my.csv dataset.target=y selector=any selector._target_=my.Selector"
     )
-    panel, against = (
-        "at most one data set per domain, or all (default: quick)",
-        "only this method, named as in selector=NAME or in the benchmark; may be repeated",
-    )
-    parser.add_argument("--panel", choices=["quick", "full"], default="quick", help=panel)
-    kinds = "kind of the panel's targets (default: classification)"
-    parser.add_argument("--task", choices=["classification", "regression"], default="classification", help=kinds)
-    parser.add_argument("--against", action="append", default=[], metavar="METHOD", help=against)
+    parser.add_argument(
+        "--panel", choices=["quick", "full"], default="quick",
+        help="at most one data set per domain, or all (default: quick)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--task", choices=["classification", "regression"], default="classification",
+        help="kind of the panel's targets (default: classification)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--against", action="append", default=[], metavar="METHOD",
+        help="only this method, named as in selector=NAME or in the benchmark; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
-    exported = "write the selector's trials to a Parquet file, which others can audit and add to the benchmark"
-    parser.add_argument("--export", metavar="FILE", help=exported)
+    parser.add_argument(
+        "--export", metavar="FILE",
+        help="write the selector's trials to a Parquet file, which others can audit and add to the benchmark",
+    )  # fmt: skip
     add_json(parser)
     add_settings(parser, "selector=rrqr")
 
 
 def call_rank(options: argparse.Namespace) -> int:
     """Print and write the ranking of a selector, or of methods on a data set."""
+    from provlab.bench.answer import wrapped
     from provlab.bench.submission import checked_path
     from provlab.core.composition import compose_config, executor_settings, results_folder
     from provlab.core.store import TrialStore
@@ -91,11 +97,11 @@ def call_rank(options: argparse.Namespace) -> int:
     ranking = rank(options, groups, TrialStore(results / "store"), executor_settings(config), results)
     if options.json:
         frames = {name: frame.to_dict("records") for name, frame in ranking.frames.items()}
-        print_json(
-            {"answer": list(ranking.answer), **frames, "page": None if ranking.page is None else str(ranking.page)}
-        )
+        print_json({"answer": ranking.answer, **frames, "page": None if ranking.page is None else str(ranking.page)})
         return ranking.status
     console = PlainConsole()
+    if ranking.answer:
+        console.print(f"{wrapped(ranking.answer)}\n")
     for part in ranking.parts:
         console.print(part)
     where = "" if ranking.page is None else f"; the page: {ranking.page}"
@@ -104,13 +110,13 @@ def call_rank(options: argparse.Namespace) -> int:
 
 
 class Ranking(NamedTuple):
-    """Output of `provsel rank`: parts for the terminal, frames for JSON, the page, and the exit status."""
+    """Output of `provsel rank`: the answer, parts for the terminal, frames for JSON, the page, and the exit status."""
 
+    answer: list[str]
     parts: list[RenderableType]
     frames: dict[str, pd.DataFrame]
     page: Path | None
-    status: int = 0
-    answer: Sequence[str] = ()
+    status: int
 
 
 GROUP_OF = {
@@ -175,8 +181,7 @@ def _rank_selector(
     frames = {
         "leaderboard": result.leaderboard.reset_index(), "pairs": result.pairs.reset_index(), "sets": result.sets,
     }  # fmt: skip
-    parts: list[RenderableType] = [*_answer(result), *described(result)]
-    return Ranking(parts, frames, page, 1 if result.failed else 0, result.answer)
+    return Ranking(result.answer, [*described(result)], frames, page, 1 if result.failed else 0)
 
 
 def _name_of(overrides: list[str]) -> str:
@@ -190,12 +195,6 @@ def _name_of(overrides: list[str]) -> str:
     return str(compose_config(overrides)["selector"]["_target_"]).rpartition(".")[2]
 
 
-def _answer(result: Standing | OnData) -> list[RenderableType]:
-    from provlab.bench.answer import wrapped
-
-    return [Text(f"{wrapped(result.answer)}\n")] if result.answer else []
-
-
 def described(result: Standing) -> Iterator[RenderableType]:
     """Yield the leaderboard with pairs, and the best and worst data sets, as parts for the terminal."""
     from provlab.verdicts.panel_scores import ERROR_OF
@@ -206,17 +205,13 @@ def described(result: Standing) -> Iterator[RenderableType]:
     name = result.name
     board = result.leaderboard.join(result.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
     columns = {**BOARD, f"{name} vs. it": ("+.1f", "difference"), "verdict": ("", "verdict")}
-    lines: list[dict[str, Any]] = []
-    for line in _lines(board, columns):
-        style = "bold" if line["method"] == name else ""
-        lines.append({title: Text(text, style) for title, text in line.items()})
     caption = (
         f"Loss compared with all features, and difference of {name} from each other method, in points of "
         f"{ERROR_OF[result.scores.task]}; negative is better. The verdicts hold jointly at a level of 5 %. "
         f"{len(result.sets)} data sets of {result.sets['domain'].nunique()} domains. Seconds of other methods may "
         f"be from another machine."
     )
-    yield table(lines, f"{name} among {len(board) - 1} methods", caption)
+    yield table(_lines(board, columns, name), f"{name} among {len(board) - 1} methods", caption)
     for problem in result.problems:
         yield Text(problem)
     for title, sets in (("strongest", result.sets[:ENDS]), ("weakest", result.sets[::-1][:ENDS])):
@@ -224,16 +219,17 @@ def described(result: Standing) -> Iterator[RenderableType]:
         yield Text(f"{title}: {'; '.join(names)}")
 
 
-def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """Return a row per method with the columns of a leaderboard, without missing numbers."""
+def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]], own: str) -> list[dict[str, Text]]:
+    """Return a row per method with the columns of a leaderboard, without missing numbers; the own method is bold."""
     lines = []
     for method, row in board.iterrows():
-        line = {"method": str(method)}
+        style = "bold" if method == own else ""
+        line = {"method": Text(str(method), style)}
         for title, (form, *names) in columns.items():
             values = row[names].tolist()
             is_missing = values[0] != values[0]
             text = " to ".join(format(value, form) for value in values)
-            line[title] = "" if is_missing else text
+            line[title] = Text("" if is_missing else text, style)
         lines.append(line)
     return lines
 
@@ -251,7 +247,7 @@ def _rank_on_data(
     from provlab.bench.run_table import RunTable
 
     overrides = [*groups["dataset"], *_benchmark_folds(groups["protocol"])]
-    is_regression = _check_rows(overrides).is_regression
+    is_regression = _check_size(overrides).is_regression
     dataset = PanelDataset(tuple(overrides), YOURS, "", task="regression" if is_regression else "classification")
     [name] = dataset_names([base_cell(dataset).dataset])
     methods, missing = chosen_methods(options.against, dataset.task)
@@ -275,11 +271,7 @@ def _rank_on_data(
     caption += f" In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
     if missing:
         caption += f" Without {', '.join(missing)}: {to_install('benchmark')}."
-    lines = []
-    for line in _lines(result.board, columns):
-        style = "bold" if line["method"] == yours else ""
-        lines.append({title: Text(text, style) for title, text in line.items()})
-    board = table(lines, f"{len(result.board)} methods on {name}", caption)
+    board = table(_lines(result.board, columns, yours), f"{len(result.board)} methods on {name}", caption)
     arguments = [f"--against={method}" for method in options.against]
     arguments += [*groups["dataset"], *groups["protocol"], *groups["selector"], f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
@@ -289,9 +281,9 @@ def _rank_on_data(
     page: Path | None = None
     with optional_figures():
         page = result.write(results, name, command)
-    parts: list[RenderableType] = [*_answer(result), board, *map(Text, result.problems)]
+    parts: list[RenderableType] = [board, *map(Text, result.problems)]
     status = 1 if yours in result.scores.reasons else 0
-    return Ranking(parts, {"leaderboard": result.board.reset_index()}, page, status, result.answer)
+    return Ranking(result.answer, parts, {"leaderboard": result.board.reset_index()}, page, status)
 
 
 OWN_FOLDS = {"protocol=splitter": "protocol=benchmark_splitter", "protocol=time_order": "protocol=benchmark_time_order"}
@@ -314,37 +306,18 @@ def _benchmark_folds(overrides: list[str]) -> list[str]:
     return settings
 
 
-def _check_rows(data: list[str]) -> Dataset:
-    """Return the data set of the settings; raise if it does not fit the folds of the benchmark."""
+def _check_size(data: list[str]) -> Dataset:
+    """Return the data set of the settings; raise if the methods of the benchmark would need hours on it."""
     from provlab.bench.panel import judging
     from provlab.core.composition import compose_config
     from provlab.core.plan import MANY_ROWS, load_from
-    from provlab.core.protocols.base import rarest_class
 
-    config = compose_config([*judging().choose, *data])
-    dataset, n_splits = load_from(config["dataset"]), config["protocol"]["n_splits"]
+    dataset = load_from(compose_config([*judging().choose, *data])["dataset"])
     if dataset.n_rows > MANY_ROWS:
         raise ValueError(
             f"rank: expected at most {MANY_ROWS:,} rows, because more rows can take hours, got "
             f"{dataset.n_rows:,} in {dataset.name}; sample each class by "
             f"+dataset.sample_rows=5000, or compare selectors with provsel run -m ... selector=rfe_half,rrqr."
-        )
-    if n_splits is None:  # a splitter's folds need not contain each class
-        return dataset
-    n_groups = n_splits if dataset.groups is None else len({*dataset.groups.tolist()})
-    if n_groups < n_splits:
-        raise ValueError(
-            f"rank: expected at least {n_splits} groups of rows, one for each fold of the benchmark, got {n_groups} in "
-            f"{dataset.name}; compare selectors with provsel run -m ... protocol=leave_one_group_out."
-        )
-    if dataset.is_regression:
-        return dataset
-    label, smallest = rarest_class(dataset)
-    if smallest < n_splits:
-        raise ValueError(
-            f"rank: expected at least {n_splits} rows of each class, one for each fold of the benchmark, got "
-            f"{smallest} of class {label} in {dataset.name}; remove them by "
-            f"+dataset.min_class_size={n_splits}, or merge the class with another one."
         )
     return dataset
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from provlab.cli.commands import DEFAULT_RESULTS, add_json, add_store_arguments
+from provlab.cli.commands import add_json, add_store_arguments
+from provlab.project.messages import counted_noun
 from provlab.project.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for claims, evidence and output."""
     parser.epilog = TABLE_HELP
     parser.add_argument("--paper", help="only the claims of this paper (default: all papers)")
-    parser.add_argument("--claims", metavar="FILE", help="judge these claims on the table --results FILE")
+    parser.add_argument("--claims", default="", metavar="FILE", help="judge these claims on the table --results FILE")
     parser.add_argument(
         "--column", action="append", default=[], metavar="ROLE=NAME",
         help="role of a column of the table: row=classifier, dataset=name, fold=fold, score=accuracy (or error=...), "
@@ -65,7 +66,7 @@ def call_verify(options: argparse.Namespace) -> int:
     from provlab.verdicts.claims.verdicts import verdict_frame
     from provlab.verdicts.readings.robustness import counted, read_robustness, stored_robustness
 
-    on_table = options.claims is not None or Path(options.results).is_file()
+    on_table = bool(options.claims) or Path(options.results).is_file()
     robustness: dict[str, Robustness] = {}
     if on_table:
         verdicts, rankings = _judge_table(options)
@@ -99,10 +100,7 @@ def call_verify(options: argparse.Namespace) -> int:
     if len(rankings):
         groups = rankings.groupby(["artefact", "column"], sort=False)
         console.print(table([_ranking_line(f"{name}, {column}", lines) for (name, column), lines in groups]))
-    text = _totals(verdicts, robustness)
-    if not on_table:
-        text += _untested(verdicts, robustness)
-    text += _beside(verdicts)
+    text = _summary(verdicts, robustness, on_table=on_table)
     if options.overrides:
         text += f" (with {' '.join(options.overrides)})"
     console.print(text)
@@ -198,16 +196,13 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
 def _check_table_options(options: argparse.Namespace) -> None:
     """Raise if --claims and the table are not given together, or if options of a project are added."""
-    results = Path(options.results)
-    expected = "verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file"
-    if options.claims is None:
-        raise ValueError(f"{expected}, got no --claims, and the file --results {results}; name both.")
-    paths = {"--claims": Path(options.claims), "--results": results}
-    missing = [f"no file {path} of {name}" for name, path in paths.items() if not path.is_file()]
+    paths = {"--claims": options.claims, "--results": options.results}
+    missing = [f"no file {path!r} of {name}" for name, path in paths.items() if not Path(path).is_file()]
     if missing:
-        is_default = results == Path(DEFAULT_RESULTS)
-        advice = "omit --claims for the store of a project" if is_default else "name both"
-        raise ValueError(f"{expected}, got {', '.join(missing)}; {advice}.")
+        raise ValueError(
+            f"verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file, got "
+            f"{', '.join(missing)}; name both, or omit --claims for the store of a project."
+        )
     beside = list(options.overrides)
     if options.figures:
         beside.insert(0, "--figures")
@@ -268,31 +263,21 @@ def _ranking_line(name: str, lines: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def _totals(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
-    """Summarise the number of the papers' own claims with each verdict."""
-    from provlab.verdicts.claims.rules import VERDICTS
-    from provlab.verdicts.readings.robustness import counted
+def _summary(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness], *, on_table: bool) -> str:
+    """Summarise the verdicts on the papers' own claims, and state the number of other claims."""
+    from provlab.verdicts.claims.rules import DECIDED
+    from provlab.verdicts.readings.robustness import counted, tallied
 
     own = [verdict for verdict in verdicts if verdict.claim.kind == "paper"]
-    counts = Counter(counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
-    subject = "1 claim" if len(own) == 1 else f"{len(own)} claims"
-    return f"{subject}: " + ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
-
-
-def _untested(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness]) -> str:
-    """State how many of the papers' own claims have a verdict but were not tested under readings."""
-    from provlab.verdicts.claims.rules import DECIDED
-
-    own = [verdict for verdict in verdicts if verdict.claim.kind == "paper" and verdict.verdict in DECIDED]
-    n_untested = sum(verdict.claim.id not in robustness for verdict in own)
-    return f"; of these {n_untested} decided and not tested under readings" if n_untested else ""
-
-
-def _beside(verdicts: Sequence[Verdict]) -> str:
-    """State the number of other claims of each kind, besides the papers' own."""
-    counts = Counter(verdict.claim.kind for verdict in verdicts if verdict.claim.kind != "paper")
-    texts = [f"{n} {kind}" for kind, n in sorted(counts.items())]
-    return f"; others: {', '.join(texts)}" if texts else ""
+    counts = tallied(counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
+    text = f"{counted_noun(len(own), 'claim')}: " + ", ".join(f"{n} {name}" for name, n in counts if n)
+    n_untested = sum(verdict.verdict in DECIDED and verdict.claim.id not in robustness for verdict in own)
+    if n_untested and not on_table:
+        text += f"; of these {n_untested} decided and not tested under readings"
+    others = Counter(verdict.claim.kind for verdict in verdicts if verdict.claim.kind != "paper")
+    if others:
+        text += "; others: " + ", ".join(f"{n} {kind}" for kind, n in sorted(others.items()))
+    return text
 
 
 def readings_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import itertools
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,6 @@ LISTED = 20
 
 Job = tuple[str, ...]
 """Overrides of a job."""
-
-Outcome = str | None
-"""Reason why a job failed; "" if it did not fail, None if it was not finished."""
 
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -203,46 +200,28 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     if refused:
         _print(f"sweep refused, and nothing was run: {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
-    store = _store(configs[0])
-    report, outcomes = _together(configs, cells, store, fail_fast=fail_fast)
-    again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
-    all_cells = list(itertools.chain(*cells))
-    next_step = _show(all_cells, configs[0], store, again, report.reasons(all_cells))
-    failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
-    n_skipped = outcomes.count(None)
-    skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
-    lines = [f"sweep: {outcomes.count('')} of {len(jobs)} jobs done, {len(failures)} failed{skipped}"]
-    if failures or n_skipped:
-        lines += [*_by_reason(failures), f"Repeating the sweep skips stored trials:\n  {again}"]
-    _print(*lines, next_step)
-    return 1 if failures or n_skipped else 0
-
-
-def _together(
-    configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], store: TrialStore, *, fail_fast: bool
-) -> tuple[RunReport, list[Outcome]]:
-    """Run the cells of all jobs as one run, in which shared trials run once."""
     for name in ("results", "executor", "fail_fast"):
         if any(config[name] != configs[0][name] for config in configs):
             raise ValueError(f"{name}: all jobs of a sweep need the same value, got several; choose one.")
-    report = _run(configs[0], [*itertools.chain(*cells)], store, f"{len(configs)} jobs", fail_fast=fail_fast)
-    if not report.failures and not report.stopped:
-        return report, [""] * len(configs)
-    reasons = {key: reason for key, _, reason in report.failures}
-    stored = store.keys()
-    return report, [_outcome(of_job, reasons, stored) for of_job in cells]
-
-
-def _outcome(cells: Sequence[Cell], reasons: Mapping[str, str], stored: Set[str]) -> Outcome:
-    """Return the outcome of a job from the reasons of failures and the stored keys."""
-    from provlab.core.plan import trials_of, unique_cells
-
-    keys = [key for cell in unique_cells(cells) for *_, key in trials_of(cell)]
-    missing = [key for key in keys if key not in stored]
-    failed = [reasons[key] for key in missing if key in reasons]
-    if failed:
-        return f"{len(failed)} of {len(keys)} trials failed: {failed[0]}"
-    return None if missing else ""
+    store = _store(configs[0])
+    all_cells = list(itertools.chain(*cells))
+    report = _run(configs[0], all_cells, store, f"{len(jobs)} jobs", fail_fast=fail_fast)  # shared trials run once
+    again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
+    reasons = report.reasons(all_cells)
+    next_step = _show(all_cells, configs[0], store, again, reasons)
+    failures: dict[Job, str] = {}
+    for job, of_job in zip(jobs, cells, strict=True):
+        failed = [reasons[cell.id] for cell in of_job if cell.id in reasons]
+        if failed:
+            failures[job] = failed[0]
+    if report.stopped:
+        lines = [f"sweep: {len(failures)} of {len(jobs)} jobs failed, {report.n_skipped} trials skipped"]
+    else:
+        lines = [f"sweep: {len(jobs) - len(failures)} of {len(jobs)} jobs done, {len(failures)} failed"]
+    if failures:
+        lines += [*_by_reason(failures), f"Repeating the sweep skips stored trials:\n  {again}"]
+    _print(*lines, next_step)
+    return 1 if failures else 0
 
 
 def _command(*arguments: str) -> str:

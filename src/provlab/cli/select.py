@@ -101,22 +101,21 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     from provlab.data.loaders.file import or_example
 
     settings = [word for word in options.words if re.match(r"[+~]*\w[\w.]*=", word) and not Path(word).exists()]
-    table, target = [*(word for word in options.words if word not in settings), None, None][:2]
+    words = [word for word in options.words if word not in settings]
     unknown = [text for text in settings if setting(text).split(".")[0] not in GROUPS]
     if unknown:
         raise ValueError(
             f"select: expected settings of {', '.join(GROUPS)}, got {unknown[0]!r:.80}; use "
             f"--methods for methods and --features for the number of features."
         )
-    n_words = len(options.words) - len(settings)
-    if n_words > 2:
-        raise ValueError(f"select: expected TABLE TARGET, got {n_words} words: {' '.join(options.words):.200}.")
     names_data = any(setting(text) == "dataset" for text in settings)
-    if table is not None and names_data:
-        raise ValueError(f"select: expected a file or dataset=NAME, got both {table!r:.80} and a data set.")
-    if table is None and not names_data:
-        raise ValueError("select: expected TABLE TARGET, such as provsel select penguins.csv species, got no table.")
-    first = [] if names_data else ["dataset=file"]
+    if len(words) > 2 or bool(words) == names_data:
+        raise ValueError(
+            f"select: expected TABLE TARGET, such as provsel select penguins.csv species, or dataset=NAME, got "
+            f"{' '.join(options.words):.200}."
+        )
+    table, target = [*words, None, None][:2]
+    first = ["dataset=file"] if table is not None else []
     config = compose_config([*first, *settings])
     dataset = dict(config["dataset"])
     if table is not None:

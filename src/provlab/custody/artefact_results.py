@@ -47,14 +47,14 @@ from provlab.report.figures.specification import by_effect
 from provlab.report.figures.style import only_formats
 from provlab.report.reference import ProjectReference, ReferencePart, formatted_table
 from provlab.report.templating import Site, trace_href
-from provlab.verdicts.claims.provenance import Provenance, Versions
+from provlab.verdicts.claims.provenance import Provenance
 from provlab.verdicts.claims.schema import PANEL, Claim, ClaimFile
 from provlab.verdicts.claims.stored import Evidence
 from provlab.verdicts.claims.verdicts import Verdict, judge
 from provlab.verdicts.readings.prints import printed_effect
 from provlab.verdicts.readings.robustness import counted, tallied
 from provlab.verdicts.readings.study import Outcome, stored_outcome
-from provlab.verdicts.reference import FOLDER, STATES, Reference
+from provlab.verdicts.reference import FOLDER, STATES, Reference, changes_since
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
     if page.reference:
         content.numbers = beside_reference(content.numbers, page.reference.numbers)
     content.differs = artefact_difference(name)
-    content.compared = _state_of_reference(site, sources, artefact, page)
+    content.compared = _state_of_reference(site, artefact, page)
     page.certificates = sum_certificates([page])
     page.verdicts = _judge(site, sources, artefact, page)
     page.tally = tally(page.verdicts, sources.readings)
@@ -190,18 +190,15 @@ def _judge(site: Site, sources: Sources, artefact: Artefact | None, page: Artefa
     return judge([claim for claim in family if claim.rule.artefact == page.name], evidence, family)
 
 
-def _state_of_reference(site: Site, sources: Sources, artefact: Artefact | None, page: ArtefactPage) -> str:
+def _state_of_reference(site: Site, artefact: Artefact | None, page: ArtefactPage) -> str:
     """Return how the code has changed since the reference of an artefact was computed."""
     if page.reference is None or site.overrides:
         return "With the settings of the papers."
     provenance = page.reference.provenance
     try:
-        if provenance.settings or artefact is None:
-            artefact = compose_artefact(page.name, provenance.settings)
+        changes = changes_since(page.name, provenance, None if provenance.settings else artefact)
     except MissingDataError:
         return "Not compared with the code, because data are missing."
-    claims = [claim for claim in sources.families.get(page.paper, ()) if page.name in claim.artefacts]
-    changes = provenance.changes(Versions.of_artefact(artefact, claims))
     return f"Older than the code: {'; '.join(changes)}." if changes else "Up to date with the code."
 
 

@@ -6,8 +6,8 @@ value in it. `agreement` states the promise for the other columns.
 
 from __future__ import annotations
 
-import re
 import secrets
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ CELLS_AT_ONCE = 200
 """Number of cells whose records are read together, because a sample of a large store covers most of its cells."""
 
 
-def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any) -> tuple[AuditRun, Path]:
+def run_audit(results: Path, *, executor: Mapping[str, Any], **draw: Any) -> tuple[AuditRun, Path]:
     """Recompute a random sample of stored trials, compare them, and write the findings.
 
     All trials of a fold are drawn together, except in the last fold, because they share computations on its rows. A
@@ -62,8 +62,8 @@ def run_audit(results: Path, *, executor: Mapping[str, Any] | None = None, **dra
     ----------
     results : path
         Folder with `store`, to which nothing is added; the findings are written to `audits` beside it.
-    executor : mapping, optional
-        See `execute`; loky with one worker per core by default.
+    executor : mapping
+        See `execute`.
     **draw
         fraction, above 0 and up to 1, by default 0.01 of a store and all of a cell, but at least one trial; cell, the
         first 8 or more hex digits of one cell's id; limit, an int, the largest number of trials; seed of the draw, by
@@ -97,8 +97,8 @@ def run_panel_audit(
     folder: Path | str,
     results: Path,
     *,
-    methods: Sequence[str] = (),
-    executor: Mapping[str, Any] | None = None,
+    methods: Sequence[str],
+    executor: Mapping[str, Any],
     **draw: Any,
 ) -> tuple[AuditRun, Path]:
     """Audit some or all methods of a folder of a benchmark's panel; "" is provsel's own panel.
@@ -125,7 +125,7 @@ def run_panel_audit(
 
 
 def run_readings_audit(
-    folder: Path | str, results: Path, *, executor: Mapping[str, Any] | None = None, **draw: Any
+    folder: Path | str, results: Path, *, executor: Mapping[str, Any], **draw: Any
 ) -> tuple[AuditRun, Path]:
     """Audit the packed trials of a folder of a paper's readings, limited to those that the readings now need."""
     from provlab.verdicts.readings.packed import read_packed, repeated  # slow to import
@@ -154,7 +154,7 @@ def _audit(
     drawn: pa.Table,
     settings: Mapping[str, Any],
     results: Path,
-    executor: Mapping[str, Any] | None,
+    executor: Mapping[str, Any],
     *,
     packed: str = "",
     names: pd.DataFrame | None = None,
@@ -179,7 +179,7 @@ def _audit(
     tasks = _tasks(stored, skipped, noted)
     try:
         with ticker(console, "audit", len(_keys_of(tasks))) as advance:
-            for result in execute(tasks, executor or {"name": "loky", "n_jobs": -1}):
+            for result in execute(tasks, executor):
                 records += result.records
                 for key, _, reason in result.failures:
                     noted[key] = ("fails now", "a record", _line(reason))
@@ -217,7 +217,10 @@ def _draw(
     """Return randomly drawn trials, in whole folds, and the settings that repeat the draw."""
     if fraction is None:
         fraction = 1.0 if cell else 0.01
-    _check_draw(fraction, limit, seed)
+    if not 0 < fraction <= 1:
+        raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
+    if limit is not None and limit < 1:
+        raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; omit --limit for no limit.")
     n_stored = len(trials)
     if cell:
         trials, cell = _of_cell(trials, cell)
@@ -235,30 +238,14 @@ def _draw(
     return trials.take(pa.array(np.sort(chosen))), {**draw, "n_stored": n_stored, "n_drawn": size}
 
 
-def _check_draw(fraction: float, limit: int | None, seed: int | None) -> None:
-    if not 0 < fraction <= 1:
-        raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
-    if limit is not None and limit < 1:
-        raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; omit --limit for no limit.")
-    if seed is not None and seed < 0:
-        raise ValueError(f"audit: expected a seed of at least 0, got {seed}; omit --seed for a new one.")
-
-
 def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
     """Return the id that begins with the given digits, and the trials of its cell."""
-    if not re.fullmatch(r"[0-9a-fA-F]{8,64}", prefix):
-        raise ValueError(
-            f"audit: expected the first 8 or more hex digits of a cell, got {prefix!r}; "
-            f"copy them from the trace of a number."
-        )
     trials = trials.filter(pc.starts_with(trials["cell"].cast(pa.string()), pattern=prefix.lower()))
     cells = sorted(trials["cell"].unique().to_pylist())
-    if not cells:
-        raise ValueError(f"audit: no stored cell begins with {prefix}.")
-    if len(cells) > 1:
+    if len(cells) != 1:
         raise ValueError(
-            f"audit: expected one cell that begins with {prefix}, got {len(cells)}, such as {cells[0]} and {cells[1]}; "
-            f"give more digits."
+            f"audit: expected the first digits of one stored cell, got {prefix!r:.80}, with which {len(cells)} begin; "
+            f"copy more digits from the trace of a number."
         )
     return trials, cells[0]
 
@@ -401,8 +388,7 @@ def _is_measured(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 def _line(text: str) -> str:
     """Shorten a reason to one line of at most 200 characters, because it quotes untrusted text."""
-    line = " ".join(text.split())
-    return line if len(line) <= 200 else f"{line[:197]}..."
+    return textwrap.shorten(text, 200, placeholder="...")
 
 
 def _keys_of(tasks: Sequence[Task]) -> set[str]:

@@ -87,20 +87,11 @@ def _data() -> Findings:
 
 
 def _files(name: str) -> tuple[str, ...]:
-    """Return state, value and advice for a data set, judged by names and sizes of its files."""
+    """Return state, value and advice for a data set, judged by the names of its files; loaders verify their content."""
     source = read_source(name)
-    paths = {file.path: find_file(file.path) for file in source.published()}
-    for file in source.published():
-        path = paths[file.path]
-        if path is None or file.size is None or file.content_sha256:
-            continue
-        size = path.stat().st_size
-        if size != file.size:
-            value = f"{path}: expected {file.size} bytes, got {size}"
-            return PROBLEM, value, f"delete it, then: provsel fetch {name}"
     absent = {}
     for form, files in source.forms.items():
-        absent[form] = [file.path for file in files if paths[file.path] is None]
+        absent[form] = [file.path for file in files if find_file(file.path) is None]
     form = min(absent, key=lambda form: len(absent[form]) / len(source.forms[form]))
     n_files, n_absent = len(source.forms[form]), len(absent[form])
     value = f"{n_files - n_absent} of {n_files} files"

@@ -7,6 +7,7 @@ same environment, and to the promised digits otherwise. Any larger difference is
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
 
@@ -39,10 +40,8 @@ def source_trials(folder: Path) -> pa.Table:
         If the folder is none of these, or a record does not identify its trial.
     """
     inside = folder / "store"
-    if any(inside.glob("*.parquet")):
-        trials = TrialStore(inside, read_only=True).read().sort_by("key")
-    else:
-        trials = TrialStore(folder, read_only=True).read().sort_by("key")
+    store = inside if any(inside.glob("*.parquet")) else folder
+    trials = TrialStore(store, read_only=True).read().sort_by("key")
     if not len(trials):
         raise ValueError(
             f"merge: expected a results folder or an export with trials, got {folder}, which has none; correct the "
@@ -100,13 +99,13 @@ def _written(trials: pa.Table) -> set[str]:
     return {name for name in trials.column_names if trials[name].null_count < len(trials)}
 
 
-def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.DataFrame:
+def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataFrame:
     """Add the trials of the sources to the store of a results folder, and print a line about each source.
 
     Parameters
     ----------
-    sources : dict
-        Folders by their displayed names.
+    sources : iterable of str
+        Folders.
     target : Path
         Results folder, whose trials take precedence.
     keep_first : bool
@@ -129,8 +128,8 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool) -> pd.Dat
     earlier = with_source(ours, str(target))
     conflicts: list[pd.DataFrame] = []
     fresh = []
-    for name, folder in sources.items():
-        trials, repeated = split_repeated(source_trials(folder))
+    for name in sources:
+        trials, repeated = split_repeated(source_trials(Path(name)))
         firsts = with_source(trials, name).take(pc.index_in(repeated["key"], value_set=trials["key"].combine_chunks()))
         repeat_counts, repeat_conflicts = compare_known(firsts, repeated, name)
         places = pc.index_in(trials["key"], value_set=earlier["key"].combine_chunks())

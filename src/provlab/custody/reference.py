@@ -61,9 +61,6 @@ AUDITS = "audits.csv"
 UNDECIDED = (INCONCLUSIVE, NOT_CONTRADICTED)
 """Verdicts that more observations could decide."""
 
-MAX_BYTES = 30_000_000
-"""Size limit of the reference, because a repository is cloned with its whole history."""
-
 SUFFIXES = {".csv", ".md", ".svg"}
 """Formats of an artefact's files, which are readable, comparable and viewable in a browser."""
 
@@ -155,8 +152,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
     Raises
     ------
     ValueError
-        If nothing is stored; a named artefact, or one that shares claims with it, is incomplete; or the files are
-        larger than `MAX_BYTES`.
+        If nothing is stored, or a named artefact, or one that shares claims with it, is incomplete.
     OSError
         If the folder cannot be written; the old one stays.
     """
@@ -222,7 +218,7 @@ def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
     Raises
     ------
     ValueError
-        If a named artefact has no readings, or the files are larger than `MAX_BYTES`.
+        If a named artefact has no readings.
     OSError
         If the folder cannot be written; the old one stays.
     """
@@ -272,9 +268,6 @@ def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
             reference.readings.update({name: asdict(provenance) for name, provenance in new.items()})
             copy_readings(path.parent, folder / READINGS / path.parent.name, new, files[path.parent.name])
     write_parts(reference)
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    if size > MAX_BYTES:
-        raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:

@@ -53,8 +53,6 @@ STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
     "sum": lambda cells: cells["value"].sum(skipna=False),
     "n": len,
     "n<0": lambda cells: (cells["value"] < 0).sum(),
-    "n>0": lambda cells: (cells["value"] > 0).sum(),
-    "n=0": lambda cells: (cells["value"] == 0).sum(),
 }
 
 SURELY_FIRST = 0.95
@@ -168,20 +166,17 @@ def _lines(path: Path) -> list[dict[str, str]]:
     return list(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
-def _number(
-    folder: Path, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "", over: str = ""
-) -> str:
-    """Return a statistic of a row of a table, or of its paired difference or ratio to another row."""
+def _number(folder: Path, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "") -> str:
+    """Return a statistic of a row of a table, or of its paired difference to another row."""
     path = _file(folder / "tables", "*/*.csv", table, "table")
     frame = pd.read_csv(path, dtype=dict.fromkeys(("row", "column", "dataset"), str))
     name, _, form = query.rpartition(" ")
     cells = _cells(frame, row, column, data)
-    if less or over:
-        second = _cells(frame, less or over, column, data)["value"]
+    if less:
+        second = _cells(frame, less, column, data)["value"]
         if not cells.index.equals(second.index):
             raise ValueError(f"{table}: expected two rows with the same columns and data sets.")
-        first = cells["value"]
-        cells = cells.assign(value=first - second if less else first / second)
+        cells = cells.assign(value=cells["value"] - second)
     if name == "value" and len(cells) != 1:
         raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
     return _format(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)

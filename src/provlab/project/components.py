@@ -19,7 +19,7 @@ from provlab import FORMER_MODULES
 from provlab.project.documents import canonical_json
 from provlab.project.estimators import FUNCTION, object_in_hand
 from provlab.project.messages import did_you_mean, nearest
-from provlab.project.project import FILE, Project, current_project
+from provlab.project.project import FILE, current_project
 from provlab.project.scikit_learn import KINDS, function_target, kind_of, listed
 from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
@@ -110,31 +110,30 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     """
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
-    own = _own_classes(kind, package)
+    own = registered(kind, package) if KEY_NAMES.get(package, package) in NAMEABLE.get(kind, ()) else {}
     if name in own:
         return own[name]
+    in_hand = object_in_hand(target)
+    component: type
     if kind_of(target) == LISTED.get(kind, kind):
-        component: type = listed(str(target))
-        return _with_method(kind, component)
-    if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
-        return _with_method(kind, in_hand)
-    if package and package.split(".")[0] in current_project().trust:
-        return _with_method(kind, _trusted_class(kind, package, name, current_project()))
-    places = [REGISTRIES[kind]] if kind in REGISTRIES else []
-    if kind != "measure":
-        places.append(f"scikit-learn's public {LISTED.get(kind, kind)}s")
-    raise ValueError(
-        f"config of the {kind}: expected a class of {' or '.join(places)} or of a module that the project trusts "
-        f"({', '.join(current_project().trust) or 'none'}), got "
-        f"{'none' if target in (None, UNSET) else repr(target)[:82]}; {_advice(kind, str(target))}."
-    )
-
-
-def _own_classes(kind: str, package: str) -> dict[str, type]:
-    """Return the classes of a package that a config may name for a kind; none for other packages."""
-    if KEY_NAMES.get(package, package) not in NAMEABLE.get(kind, ()):
-        return {}
-    return registered(kind, package)
+        component = listed(str(target))
+    elif isinstance(in_hand, type) and issubclass(in_hand, base_of(kind)):
+        component = in_hand
+    elif package and package.split(".")[0] in current_project().trust:
+        component = _trusted_class(kind, package, name)
+    else:
+        places = [REGISTRIES[kind]] if kind in REGISTRIES else []
+        if kind != "measure":
+            places.append(f"scikit-learn's public {LISTED.get(kind, kind)}s")
+        raise ValueError(
+            f"config of the {kind}: expected a class of {' or '.join(places)} or of a module that the project trusts "
+            f"({', '.join(current_project().trust) or 'none'}), got "
+            f"{'none' if target in (None, UNSET) else repr(target)[:82]}; {_advice(kind, str(target))}."
+        )
+    if kind in METHODS and not hasattr(component, METHODS[kind]):
+        name = f"{component.__module__}.{component.__name__}"
+        raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
+    return component
 
 
 def _advice(kind: str, target: str) -> str:
@@ -195,7 +194,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     arguments = {name: value for name, value in config.items() if name != "_target_"}
     if kind_of(config["_target_"]):
         arguments = _spelled_as_scikit_learn(kind, config["_target_"], arguments)
-    accepted = _parameters(kind, cls)
+    accepted = component_parameters(kind, cls)
     unknown = sorted(set(arguments) - set(accepted))
     if unknown and kind != "scorer":  # make_scorer passes other arguments to its function
         raise ValueError(
@@ -248,7 +247,8 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     cls: Any = component_class(kind, config)
     if kind_of(config["_target_"]):
         built = _with_tuples(cls, built)
-    missing = [name for name, is_needed in _parameters(kind, cls).items() if is_needed and name not in arguments]
+    parameters = component_parameters(kind, cls)
+    missing = [name for name, is_needed in parameters.items() if is_needed and name not in arguments]
     if missing:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected a value for {', '.join(missing)}, got none; the argument "
@@ -397,15 +397,16 @@ def inner_kind(config: Mapping[str, Any]) -> str:
         return kind_of(target)
     component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
     if component is None and package.split(".")[0] in current_project().trust:
-        component = _trusted_class("component", package, name, current_project())
+        component = _trusted_class("component", package, name)
     # other classes count as models, which are refused with a list of alternatives
     if component is None or hasattr(component, "predict"):
         return "model"
     return "selector" if hasattr(component, "transform") or not kind_of(target) else "component"
 
 
-def _trusted_class(kind: str, package: str, name: str, project: Project) -> type:
+def _trusted_class(kind: str, package: str, name: str) -> type:
     """Return a class of a trusted module after checking its base and its origin."""
+    project = current_project()
     subject = f"config of the {kind}: expected"
     try:
         component = getattr(_module(package, project.root), name)
@@ -426,14 +427,6 @@ def _trusted_class(kind: str, package: str, name: str, project: Project) -> type
             f"module to trust in provsel.toml if you trust its code."
         )
     return component
-
-
-def _with_method(kind: str, cls: type) -> type:
-    """Return a class after checking that it has the methods of its kind."""
-    if kind in METHODS and not hasattr(cls, METHODS[kind]):
-        name = f"{cls.__module__}.{cls.__name__}"
-        raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
-    return cls
 
 
 def _module(package: str, root: Path) -> ModuleType:
@@ -475,13 +468,8 @@ _root = ""
 """Project folder for which a module was last imported."""
 
 
-def component_parameters(kind: str, cls: type) -> list[str]:
-    """Return the names of the parameters of a component's class."""
-    return [*_parameters(kind, cls)]
-
-
 @cache
-def _parameters(kind: str, cls: Any) -> Mapping[str, bool]:
+def component_parameters(kind: str, cls: Any) -> Mapping[str, bool]:
     """Return the parameters of a component, and whether each is required; for a measure without the trial."""
     parameters = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

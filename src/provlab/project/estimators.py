@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -50,14 +49,11 @@ def as_config(value: Any) -> Any:
 
     if isinstance(value, BaseEstimator) or kind_of(public_name(type(value))) in ("kernel", "splitter"):
         defaults = {name: argument.default for name, argument in inspect.signature(type(value)).parameters.items()}
-        arguments = _arguments_of(value)
-        stated = {
-            name: argument for name, argument in arguments.items() if not _is_default(argument, defaults.get(name))
-        }
-        return {
-            "_target_": _name_in_hand(type(value)),
-            **{name: as_config(argument) for name, argument in stated.items()},
-        }
+        config = {"_target_": _name_in_hand(type(value))}
+        for name, argument in _arguments_of(value).items():
+            if not _is_default(argument, defaults.get(name)):
+                config[name] = as_config(argument)
+        return config
     if isinstance(value, type(get_scorer("accuracy"))):
         return _scorer_config(value)
     if isinstance(value, Mapping):
@@ -125,11 +121,7 @@ def public_name(value: Any) -> str:
         module = sys.modules.get(".".join(parts[:n]))
         if getattr(module, name, None) is value:
             return f"{'.'.join(parts[:n])}.{name}"
-    try:
-        is_there = attrgetter(value.__qualname__)(sys.modules[value.__module__]) is value
-    except (AttributeError, KeyError):
-        is_there = False
-    return f"{value.__module__}.{value.__qualname__}" if is_there else ""
+    return ""
 
 
 def _is_default(value: Any, default: Any) -> bool:
