@@ -31,11 +31,9 @@ from provlab.data.own.text import (
     is_written_as_csv,
     layout_of,
     lines_of,
-    open_content,
     open_unpacked,
     place_of,
     read_frame,
-    written_as_csv,
 )
 from provlab.project.messages import listed
 from provsel.streams.memory import check_memory, memory_limit
@@ -137,13 +135,15 @@ def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) ->
 
 
 def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
-    """Raise if a text table needs too much memory for its number of lines."""
+    """Raise if a text table needs too much memory for its number of lines; those written as CSV fit in."""
+    if is_written_as_csv(file, how):
+        return
     is_packed = file.suffix.lower() in PACKED
     width = len(layout.names)
     n_newlines = 0
     n_returns = 0
     size = 0
-    with open_content(file, how) as content:
+    with open_unpacked(file) as content:
         while block := content.read(1 << 20):
             n_newlines += block.count(b"\n")
             n_returns += block.count(b"\r")  # Windows ends lines with both
@@ -196,25 +196,7 @@ def _read_text(file: Path, how: Reading) -> Table:
             frame = frame[~is_empty]
         if is_empty.any():
             notes.append(f"{np.count_nonzero(is_empty)} rows without any value are left out")
-    frame = frame.iloc[:, :width]
-    if is_written_as_csv(file, how):
-        _check_declared(frame, written_as_csv(file, how).numeric, layout.names, where)
-    return Table(frame, [*layout.names], {}, where, texts, notes, how, layout.decimal)
-
-
-def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str], where: Callable[[int], str]) -> None:
-    """Raise for a string in a column that is declared numeric."""
-    for k, kind in numeric.items():
-        column = frame.iloc[:, k]
-        if column.dtype.kind in "iuf":
-            continue
-        for row, value in enumerate(column):
-            if value == value and not is_number(str(value)):
-                raise TableError(
-                    f"expected numbers in attribute {names[k]!r:.80}, which is declared {kind}, got {str(value)!r:.40} "
-                    f"in {where(row)}; correct it, or if it stands for a missing value, set "
-                    f"'dataset.na_values=[{value!s:.40}]'."
-                )
+    return Table(frame.iloc[:, :width], [*layout.names], {}, where, texts, notes, how, layout.decimal)
 
 
 # ---- columns with types

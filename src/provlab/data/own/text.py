@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from provlab.data.files import COLUMN_BYTES, TableError
-from provlab.data.own.arff import CsvText, arff_as_csv
+from provlab.data.own.arff import arff_as_csv
 from provlab.data.own.excel import sheet_as_csv
 from provlab.project.documents import file_state
 from provlab.project.messages import listed
@@ -141,20 +141,19 @@ def is_written_as_csv(file: Path, how: Reading) -> bool:
     return how.transpose or format_of(file) in (".arff", ".xlsx")
 
 
-def written_as_csv(file: Path, how: Reading) -> CsvText:
+def written_as_csv(file: Path, how: Reading) -> bytes:
     """Return an Excel, ARFF or transposed file as CSV, converted only once while it is unchanged."""
     settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # these have no effect
     return _written_as_csv(file, file_state(file), settings)
 
 
 @lru_cache(maxsize=1)
-def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
+def _written_as_csv(file: Path, state: object, how: Reading) -> bytes:
     if format_of(file) == ".xlsx":
-        sheet = CsvText(sheet_as_csv(file, how.sheet_name))
+        sheet = sheet_as_csv(file, how.sheet_name)
         if not how.transpose:
             return sheet
-        lines = io.StringIO(sheet.content.decode(), newline="")
-        return CsvText(_transposed(file, records(lines, ",")))
+        return _transposed(file, records(io.StringIO(sheet.decode(), newline=""), ","))
     encoding = how.encoding or encoding_of(file)
     with io.TextIOWrapper(open_unpacked(file), encoding, newline="") as text:
         try:
@@ -162,9 +161,9 @@ def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
                 return arff_as_csv(f"data set {file.name}", lines_of(text), how.na_values)
             head = _first_lines(text)
             sep = how.sep or _separator(file, head, how)
-            return CsvText(_transposed(file, records(chain(head, lines_of(text)), sep, how.comment)))
+            return _transposed(file, records(chain(head, lines_of(text)), sep, how.comment))
         except UnicodeError as error:
-            raise encoding_fault(file, encoding) from error
+            raise _encoding_fault(encoding, error) from error
 
 
 def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
@@ -182,18 +181,11 @@ def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
     return text.getvalue().encode()
 
 
-def open_content(file: Path, how: Reading) -> Any:
-    """Return a text table as a binary file object."""
-    if is_written_as_csv(file, how):
-        return io.BytesIO(written_as_csv(file, how).content)
-    return open_unpacked(file)
-
-
 def open_text(file: Path, how: Reading, encoding: str) -> Any:
     """Return a text table as a text file object."""
     if is_written_as_csv(file, how):
-        encoding = "utf-8"
-    return io.TextIOWrapper(open_content(file, how), encoding, newline="")
+        return io.TextIOWrapper(io.BytesIO(written_as_csv(file, how)), "utf-8", newline="")
+    return io.TextIOWrapper(open_unpacked(file), encoding, newline="")
 
 
 def encoding_of(file: Path) -> str:
@@ -206,20 +198,14 @@ def encoding_of(file: Path) -> str:
     return "utf-8"
 
 
-def encoding_fault(file: Path, encoding: str) -> TableError:
-    """Return the error for a file in another encoding, with the byte, its line and advice."""
-    place = "zero bytes"
-    with open_unpacked(file) as content:
-        for number, line in enumerate(lines_of(content), 1):
-            try:
-                line.decode(encoding)
-            except UnicodeError as error:
-                start = getattr(error, "start", 0)
-                byte = line[start : start + 1].hex()
-                place = f"the byte 0x{byte} in line {number}, {line[max(0, start - 10) : start + 10]!r}"
-                break
+def _encoding_fault(encoding: str, error: UnicodeError) -> TableError:
+    """Return the error for a file in another encoding, with the byte, its surroundings and advice."""
+    got = f"{error!s:.200}"
+    if isinstance(error, UnicodeDecodeError):
+        surroundings = error.object[max(0, error.start - 10) : error.start + 10]
+        got = f"the byte 0x{error.object[error.start]:02x} in {surroundings!r}"
     return TableError(
-        f"expected text in {encoding}, got {place}; state the encoding: dataset.encoding=cp1252 (Windows, Western "
+        f"expected text in {encoding}, got {got}; state the encoding: dataset.encoding=cp1252 (Windows, Western "
         f"Europe), latin-1, utf-16, utf-16-le, ...."
     )
 
@@ -240,7 +226,7 @@ def layout_of(file: Path, how: Reading) -> Layout:
         if any("\0" in line for line in lines):
             raise UnicodeError("zero bytes")
     except UnicodeError as error:
-        raise encoding_fault(file, encoding) from error
+        raise _encoding_fault(encoding, error) from error
     sep = "," if is_converted else how.sep
     lines_before = 0
     declared = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
@@ -296,9 +282,7 @@ def _first_lines(text: Any) -> list[str]:
 def _check_width(file: Path, lines: Sequence[str], sep: str | None) -> None:
     """Raise if a line has more columns than fit into memory."""
     signs = ",;\t| " if sep in (None, SPACES) else sep
-    n_columns = 1
-    for line in lines:
-        n_columns = max(n_columns, 1 + max(line.count(sign) for sign in signs))
+    n_columns = 1 + max((line.count(sign) for line in lines for sign in signs), default=0)
     check_memory(f"data set {file.name}", COLUMN_BYTES * n_columns, f"a line of {n_columns:,} columns")
 
 
@@ -385,7 +369,7 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
             _check_lengths(file, how, layout)
             raise
         except UnicodeError as error:
-            raise encoding_fault(file, layout.encoding) from error
+            raise _encoding_fault(layout.encoding, error) from error
 
 
 def _check_lengths(file: Path, how: Reading, layout: Layout) -> None:
@@ -408,12 +392,9 @@ def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
     """Return the position of a row in the file: the line number, from 1, of its end, or the column if transposed."""
     if how.transpose:
         return f"column {row + 1 + layout.lines_before}"
-    lines_before = layout.lines_before
-    if is_written_as_csv(file, how):
-        lines_before += written_as_csv(file, how).lines_before
     for k, (line, _) in enumerate(_body_records(file, how, layout)):
         if k == row:
-            return f"line {lines_before + line}"
+            return f"line {layout.lines_before + line}"
     return "the last line"
 
 
