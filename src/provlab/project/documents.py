@@ -215,8 +215,10 @@ def _form(kind: Any) -> str:
         return " or ".join(map(_form, inner))
     if origin is Literal:
         return f"one of {', '.join(map(str, inner))}"
-    words = {str: "a string", float: "a number", int: "a whole number", bool: "true or false", NoneType: "null"}
-    return "a mapping" if origin is Mapping else words[kind]
+    if kind is NoneType:
+        return "null"
+    words = {str: "a string", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
+    return words[origin or kind]
 
 
 @cache
