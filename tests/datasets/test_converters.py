@@ -3,11 +3,11 @@
 import gzip
 import lzma
 import pickle
-import struct
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from r_objects import integer, pairs, r, texts, vector
 from scipy import sparse
 
 from provlab.data import FetchError, read_source
@@ -116,42 +116,15 @@ def test_a_sample_of_rcv1_is_the_first_part_of_the_registered_arrays(real_mirror
 # ---- R data
 
 
-def integer(number):
-    return struct.pack(">i", number)
-
-
-def text(content):
-    return integer(9) + integer(len(content)) + content
-
-
-def texts(*values):
-    return integer(16) + integer(len(values)) + b"".join(map(text, values))
-
-
-def pairs(**values):
-    """Return a pair list; each value begins with its name, as a symbol or as the number of one."""
-    return b"".join(integer(2 | 0x400) + value for value in values.values()) + integer(254)
-
-
-def symbol(name):
-    return integer(1) + text(name)
-
-
-def frame():
-    """Return the objects of a file: a data frame with a factor, a text, and nothing, as R's `save` writes them."""
-    numbers = integer(14) + integer(3) + np.array([0, 1.5, np.nan], ">f8").tobytes()
-    levels = pairs(levels=symbol(b"levels") + texts(b"n", b"t"))
-    factor = integer(13 | 0x200) + integer(3) + np.array([1, 2, 1], ">i4").tobytes() + levels
-    names = pairs(names=symbol(b"names") + texts(b"x", b"y"))
-    table = integer(19 | 0x200) + integer(2) + numbers + factor + names
-    again = integer(19 | 0x200) + integer(0) + pairs(names=integer(255 | 3 << 8) + texts())  # a symbol by its number
-    objects = {"frame": table, "note": texts(b"caf\xe9"), "none": integer(254), "again": again}
-    return pairs(**{name: symbol(name.encode()) + value for name, value in objects.items()})
-
-
 def test_objects_with_their_attributes(tmp_path):
+    """A data frame with a factor, a text, nothing, and a list whose attribute is the third symbol of the file."""
+    numbers = vector([0, 1.5, np.nan])
+    frame = r(19, integer(2) + numbers + vector([1, 2, 1], levels=texts("n", "t")), names=texts("x", "y"))
+    names = integer(0x402) + integer(255 | 3 << 8) + texts() + integer(254)
+    objects = {"frame": frame, "note": r(16, integer(1) + integer(9) + integer(4) + b"caf\xe9"), "none": integer(254)}
+    again = integer(19 | 0x200) + integer(0) + names
     path = tmp_path / "made.RData"
-    path.write_bytes(lzma.compress(b"RDX2\nX\n" + bytes(12) + frame()))
+    path.write_bytes(lzma.compress(b"RDX2\nX\n" + bytes(12) + pairs({**objects, "again": again})))
     objects = read_r_data(path)
     assert [*objects] == ["frame", "note", "none", "again"]
     assert_array_equal(objects["frame"]["x"].values, [0, 1.5, np.nan])

@@ -61,22 +61,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.path not in ("/endless", "/cut_without_length"):
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.path == "/trickle":
-            self.trickle(body)
-            return
         for _ in range(1000 if self.path == "/endless" else 1):
             try:
                 self.wfile.write(body[:100_000] if self.path.startswith("/cut") else body)
             except OSError:
                 return
-
-    def trickle(self, body):
-        """Send a byte now and then, each before anybody gives up to wait for it."""
-        with suppress(OSError):
-            for place in range(1000):
-                self.wfile.write(body[place : place + 1])
-                self.wfile.flush()
-                time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -199,20 +188,6 @@ def test_a_transfer_that_breaks_is_tried_again(write, server):
     write("thing", plain(server.url("/flaky")))
     run("thing", retries=1)
     assert server.requests == ["/flaky"] * 2
-
-
-def test_a_download_that_trickles_is_cut_off(write, server, data_folder, monkeypatch):
-    monkeypatch.setattr("provlab.data.download.PATIENCE", 0.3)
-    monkeypatch.setattr("provlab.data.download.SLOWEST", 1e9)
-    write("thing", plain(server.url("/trickle"), server.url("/good")))
-    begun = time.monotonic()
-    assert run("thing", retries=2)[0].read_bytes() == GOOD
-    assert time.monotonic() - begun < 10  # 20 s for the first thousand bytes, and no byte waits for 30 s
-    assert server.requests == ["/trickle", "/good"]
-    write("slow", plain(server.url("/trickle"), path="slow"))
-    with pytest.raises(FetchError, match=r"/trickle: it sent \d+ bytes in 0 s, which is too slow\. Nothing was kept"):
-        run("slow", retries=2)
-    assert everything(data_folder) == ["set/file.bin"]
 
 
 @pytest.fixture

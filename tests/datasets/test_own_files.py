@@ -166,7 +166,6 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a,y\n1,p\n1e400,q\n", {}, r"got 1e400 in column 'a', line 3; .*na_values=\[1e400\]"),
     ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {}, r"got '1,234' in line 2; .*'dataset\.decimal=\",\"' or"),
     ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {"thousands": ","}, ["a"]),
-    ("a.csv", "a,y\n$5.50,p\n$6.50,q\n", {}, r"got '\$5\.50' in line 2; write it without '\$', as '5\.50'"),
     ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"rows of 3 fields, as many as there are names, got 4 in line 3; "),
     ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"splits all lines into equally many fields, got ',' and ';'"),
     ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got 4 in line 2; .*dataset\.header=1"),
@@ -175,7 +174,7 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a,y\n1,p\n".encode("utf-16-le"), {}, r"expected text in utf-8, got zero bytes; .*utf-16-le"),
     ("a.txt", "1 1:0.5 2:3\n0 2:1\n", {}, r"got rows in svmlight format; rename the file to NAME\.svm"),
     *(("a.csv", labelled(values), {}, rf"{n} different whole numbers in \d+ rows .*=classification or .*=regression")
-      for values, n in ((range(25), 25), (range(20), 20), ([3, 1, 2], 3), ([162, 189, 193, 176, 156, 162, 138], 6))),
+      for values, n in ((range(25), 25), ([162, 189, 193, 176, 156, 162, 138], 6))),
     ("a.csv", labelled(range(25)), {"task": "regression"}, ["a"]),
     ("a.csv", labelled(f"{k % 3}.5" for k in range(25)), {}, r"3 different real numbers in 25 rows"),
     ("a.csv", labelled(f"n{k}" for k in range(25)), {}, r"classes in .* got 25 different strings"),
@@ -189,18 +188,14 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a,y\n1,p\n1,q\n", {"target": 0, "task": "regression"}, r"different numbers in .*, got only 1;"),
     ("a.csv", "a,w,y\n1,0,p\n3,0,q\n", {"sample_weight": "w"}, r"expected at least one weight above 0"),
     *(("a.csv", PQ, {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
-        ("sep", "::"), ("comment", 3), ("header", -1), ("header", "first"), ("keep_default_na", "no"), ("encoding", 8),
-    )),
-    *(("a.svm", "1 1:0.5\n0 2:1\n", {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
-        ("zero_based", "no"), ("n_features", 0), ("n_features", 2.5), ("sep", ","),
+        ("sep", "::"), ("header", -1), ("header", "first"), ("keep_default_na", "no"),
     )),
     ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row because of "
                                                      r"dataset\.groups=qid, got"),
     ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, because an svmlight file .*, got 'f'"),
     ("a.arff.gz", gzip.compress(b"@attribute a real\n@attribute y {p,q}\n@data\n1,p\n3,q\n"), {}, ["a"]),
-    *(("a.csv", 'a,y\n"$1,137.40",p\n"$2,500.00",q\n', options, r"write it without '\$', as '1,137\.40', .* no " + end)
-      for options, end in (({}, r".*thousands=\",\"'\."), ({"thousands": ","}, r"setting covers this sign\.$"))),
-    ("a.csv", "a,y\n12.5%,p\n13%,q\n", {}, r"write it without '%', as '12\.5', because no setting covers this sign\.$"),
+    ("a.csv", 'a,y\n"$1,137.40",p\n"$2,500.00",q\n', {}, r"write it without '\$', as '1,137\.40', because no setting"),
+    ("a.csv", 'a,y\n"1,137.40",p\n"2,500.00",q\n', {}, r"'dataset\.thousands=\",\"' and 'dataset\.decimal=\"\.\"'"),
     ("a.csv", "a,y\n?,p\n13,q\n14,p\n", {"na_values": ["none"]}, r"'dataset\.na_values=\[none,\?\]'"),
     ("a.svm", "1 2:1 5:1 5:2\n", {}, r"data set a\.svm: .*increasing indices from 0 on, got index 5 twice in row 0;"),
     ("a.npz", lambda path: np.savez(path, X=VALUES), {}, r"got X \(40 x 5 float64\); .*set dataset\.target=-1"),
@@ -212,19 +207,15 @@ KINDS = [  # name, content, options, what is read or refused
     # files that are not there, or that are something else
     ("a.csv", PQ, {"path": ""}, r"dataset\.path: expected the path of a file, got ''; set for example"),
     ("a.csv", PQ, {"path": "no.csv"}, r"dataset\.path: there is no file 'no\.csv' in"),
-    ("a.docx", PQ, {}, r"dataset\.path: expected a file ending in \.csv, .*got '.*a\.docx'"),
     ("a.csv", "", {}, r"a\.csv: expected column names and rows, got an empty file"),
     ("a.csv", TABLE[:0].to_csv(index=False), {}, r"there are no rows below the names f0, f1, f2, f3, f4"),
     ("a.csv", 'a,y\n1,"p\n' + "a" * 200_000, {}, r"expected an intact \.csv file, got .*EOF inside string"),
-    ("a.csv", "9" * 9000 + ",1\n1,2\n", {}, r"got 9{40}, 1, which look like the values below"),
-    ("a.parquet", "PAR1 no", {}, r"expected an intact \.parquet file, got ArrowInvalid"),
-    ("a.npz", "PK no", {}, r"expected an intact \.npz file, got "),
     ("a.mat", "no", {}, r"expected an intact \.mat file, got MatReadError: Mat file appears"),
     ("a.svm", "1 a:b\n", {}, r"a\.svm"),
     ("a.svm", svm(label=["2", "1,3"].__getitem__), {}, r"expected one label in each row, got '1,3' in row 20"),
     # columns and variables
     *(("a.csv", PQ, {name: value}, rf"dataset\.{name}: expected {message}") for name, value, message in (
-        ("target", "kind", "a column of a, y, got 'kind'"), ("target", True, "a column's name or number, got True"),
+        ("target", "kind", "a column of a, y, got 'kind'"), ("target", ["a", "y"], r"a string or .*, got \['a', 'y'\]"),
         ("left_out", "a", "a list of columns .*, got 'a'"),
     )),
     ("a.csv", "a,z\n1,p\n3,q\n", {}, r"expected one column of labels called label, target, class, y, got 0"),
@@ -238,12 +229,11 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.npz", npz(), {"target": "z"}, r"expected a variable z of .*, got X \(40 x 5 float64\), y \(40 int64\)"),
     # what is not certain is asked with the setting
     *((name, MADE[name], options, message) for name, options, message in (
-        ("latin1.csv", {}, r"expected text in utf-8, got the byte 0xf6 in line 1, .*dataset\.encoding=cp1252"),
+        ("latin1.csv", {}, r"the byte 0xf6 in b'Gr\\xf6\\xdfe,f1,.*dataset\.encoding=cp1252"),
         ("comment.csv", {}, r"got '# exported by X'; if such lines are comments, set 'dataset\.comment=\"#\"'"),
         ("none_column.parquet", {}, r"values in each column, got none in none; .*dataset\.left_out=\[none\]"),
         ("question.csv", {}, r"numbers in column f1, as in most rows, got '\?' in line 5; .*dataset\.na_values=\[\?\]"),
         ("fea.mat", {}, r"a variable X .*got fea \(40 x 5 double\), gnd \(40 x 1 int64\); .*dataset\.X=NAME"),
-        ("fea.mat", {"X": "fea"}, r"expected a variable Y .*got fea .*, gnd .*dataset\.target=NAME, or write numbers"),
         ("category.csv", {"unit_rows": True}, r"got the string 'Oslo' in column 'city'; .*preparation=one_hot"),
         ("missing.csv", {"unit_rows": True}, r"got 2 in .*fill them in each fold by preparation=impute"),
     )),
@@ -561,7 +551,7 @@ def test_forms_of_arff_are_the_same_table(project, form):
             "1,it's,maybe",
             r"values that attribute 'kind' declares, yes, no, got 'maybe' in line 7; .*na_values=\[maybe\]",
         ),
-        ("x1,it's,yes", r"numbers in attribute 'a', which is declared numeric, got 'x1' in line 7"),
+        ("x1,it's,yes", r"numbers in column a, as in most rows, got 'x1' in line 7"),
         ("1,it's", r"expected 3 values in each row, .*got 2 in line 7, \"1,it's\"; correct it"),
         ("1,it's,yes,no", r"expected 3 values in each row, .*got 4 in line 7"),
         ("{0 1, 3 yes}", r"rising indices from 0 to 2, got '3 yes' in line 7"),
@@ -639,28 +629,12 @@ def test_a_first_column_without_a_name_is_an_index_only_where_it_numbers_or_name
 BIG = [2**53 + 1, 2**53 + 3, 5, 7]
 
 
-@pytest.mark.parametrize("ending", ["csv", "missing.csv", "arff", "parquet", "npz", "npy", "mat"])
-def test_whole_numbers_that_double_precision_rounds_are_said(project, ending):
-    path = project / f"t.{ending}"
-    table = pd.DataFrame({"big": BIG, "y": [0, 1, 0, 1]})
-    if ending == "arff":
-        rows = table.to_csv(header=False, index=False)
-        path.write_text(f"@attribute big numeric\n@attribute y {{0,1}}\n@data\n{rows}")
-    elif ending == "npy":
-        np.save(path, table.to_numpy())
-    elif ending == "npz":
-        np.savez(path, X=table[["big"]].to_numpy(), y=table.y)
-    elif ending == "mat":
-        savemat(path, {"X": table[["big"]].to_numpy(), "Y": table[["y"]].to_numpy()})
-    elif ending == "parquet":
-        table.to_parquet(path)
-    else:
-        text = table.to_csv(index=False)
-        path.write_text(f"{text},1\n" if ending == "missing.csv" else text)
-    _, said = read(path, **({"target": -1} if ending == "npy" else {}))
-    assert any(
-        re.search(r"beyond 2\^53 in column \w+, such as 900719925474099[35], are rounded", note) for note in said
-    )
+@pytest.mark.parametrize("name", ["t.csv", "t.npz"])
+def test_whole_numbers_that_double_precision_rounds_are_said(project, name):
+    pd.DataFrame({"big": BIG, "y": [0, 1, 0, 1]}).to_csv(project / "t.csv", index=False)
+    np.savez(project / "t.npz", X=np.array(BIG)[:, None], y=[0, 1, 0, 1])
+    _, said = read(project / name)
+    assert re.search(r"beyond 2\^53 in column \w+, such as 9007199254740993, are rounded", said[0])
     assert not any("constant" in note for note in said)
 
 
@@ -810,16 +784,8 @@ def test_counts_and_features_that_are_numbered_are_not_asked_about(project):
     ("name", "content", "options", "message"),
     [
         ("t.jsonl", '{"a": 1, "y": 0}\n[1, 2]\n', {}, r"a JSON object in each line, .*in line 2"),
-        ("t.jsonl", '{"a": 1, "y": 0}\n{"a": \n', {}, r"a JSON object in each line, .*in line 2"),
         ("t.jsonl", '{"a": 1, "y": "p"}\n\n{"a": 2}\n', {}, r"a label in each row, got 1 .*in line 3"),
-        ("t.feather", "FEA1 no", {}, r"expected an intact \.feather file"),
-        ("t.dta", "no", {}, r"expected an intact \.dta file"),
-        ("t.csv", PQ, {"target": ["a", "y"]}, r"expected a single target, got \['a', 'y'\]; .*-m dataset\.target=a,y"),
-        ("t.csv", PQ, {"target_path": "no.csv"}, r"dataset\.target_path: there is no file 'no\.csv'"),
         ("t.csv", PQ, {"target_path": "t.csv", "test_path": "t.csv"}, r"cannot be combined with dataset\.target_path="),
-        ("t.parquet", lambda path: TABLE.to_parquet(path), {"transpose": True}, r"dataset\.transpose: expected sett"),
-        ("t.csv", PQ, {"transpose": 1}, r"dataset\.transpose: expected true or false, got 1"),
-        ("t.csv", PQ, {"categorical": ["race"]}, r"dataset\.categorical: expected a column of a, y, got 'race'"),
         ("t.npz", npz(), {"categorical": ["2"]}, r"categorical: expected columns of a table, got column 2 of a matrix"),
         ("t.csv", "g,s1,s2\ny,p,q\na,1,2,3\n", {"transpose": True}, r"a label in each row, got 1 .*in column 4"),
     ],

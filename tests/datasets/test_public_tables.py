@@ -7,6 +7,7 @@ import lzma
 import numpy as np
 import pandas as pd
 import pytest
+from r_objects import integer, pairs, r, texts, vector
 
 from provlab.data import load_dataset
 from provlab.data.loaders.tables import Collection, TableEntry, read_table, table_entries
@@ -51,35 +52,6 @@ def test_an_entry_says_what_is_what(tmp_path, case):
         {"code": ["0", "1", "2"]} if "nominal" in settings else {}
     )
     assert data.source == f"somebody; somewhere/{file}, SHA-256 {'0' * 64}"
-
-
-def r(kind, content, **attributes):
-    """Return an R object as the bytes of `save`: its attributes are pairs of a name and another object."""
-    flags = kind | (0x200 if attributes else 0)
-    return integer(flags) + content + (pairs(attributes) if attributes else b"")
-
-
-def integer(number):
-    return int(number).to_bytes(4, "big", signed=True)
-
-
-def text(value):
-    return integer(9) + (integer(-1) if value is None else integer(len(value)) + value.encode())
-
-
-def pairs(objects):
-    return b"".join(integer(0x402) + integer(1) + text(name) + value for name, value in objects.items()) + integer(254)
-
-
-def texts(*values):
-    return r(16, integer(len(values)) + b"".join(map(text, values)))
-
-
-def vector(values, **attributes):
-    values = np.asarray(values)
-    kind = 14 if values.dtype.kind == "f" else 13
-    big = values.astype(">f8" if kind == 14 else ">i4")
-    return r(kind, integer(values.size) + big.tobytes(), **attributes)
 
 
 NAMES = texts("small", "kind", "truth", "M")

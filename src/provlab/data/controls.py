@@ -11,7 +11,6 @@ except that corrupted columns keep their values here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -75,8 +74,7 @@ def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
         added, names = _products(dataset, rng)
         categories = dict(dataset.categories)
     else:
-        order_of = _whole_permutation if kind == "permuted" else _half_permutation
-        added = _copies(dataset.X, order_of, rng)
+        added = _copies(dataset.X, kind, rng)
         names = [f"{name} ({kind})" for name in dataset.feature_names]
         copied = {f"{name} ({kind})": texts for name, texts in dataset.categories.items()}
         categories = {**dataset.categories, **copied}
@@ -88,31 +86,30 @@ def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
     return replace(dataset, X=joined, feature_names=all_names, categories=categories)
 
 
-def _copies(X: Any, order_of: Callable[[int, np.random.Generator], Rows], rng: np.random.Generator) -> Any:
-    """Return X with the values of each column permuted over the rows."""
+def _copies(X: Any, kind: str, rng: np.random.Generator) -> Any:
+    """Return X with the values of each column permuted over the rows, or over half of them if "corrupted"."""
     n_rows, n_columns = X.shape
     if not sparse.issparse(X):
         copies = np.empty_like(X)
         for column in range(n_columns):
-            copies[:, column] = X[order_of(n_rows, rng), column]
+            copies[:, column] = X[_order(n_rows, kind, rng), column]
         return copies
     copies = sparse.csc_array(X, copy=True)
     for column in range(n_columns):
         entries = slice(copies.indptr[column], copies.indptr[column + 1])
         # row order[i] goes to i
-        copies.indices[entries] = np.argsort(order_of(n_rows, rng))[copies.indices[entries]]
+        copies.indices[entries] = np.argsort(_order(n_rows, kind, rng))[copies.indices[entries]]
     copies.has_sorted_indices = False
     copies.sort_indices()
     return copies
 
 
-def _whole_permutation(n_rows: int, rng: np.random.Generator) -> Rows:
-    return rng.permutation(n_rows)
-
-
-def _half_permutation(n_rows: int, rng: np.random.Generator) -> Rows:
-    """Return an order of the rows that permutes a random half of them among themselves."""
-    moved = rng.permutation(n_rows)[: n_rows // 2]
+def _order(n_rows: int, kind: str, rng: np.random.Generator) -> Rows:
+    """Return a random order of the rows; "corrupted" permutes only a random half of them among themselves."""
+    moved = rng.permutation(n_rows)
+    if kind == "permuted":
+        return moved
+    moved = moved[: n_rows // 2]
     order = np.arange(n_rows)
     order[np.sort(moved)] = moved
     return order

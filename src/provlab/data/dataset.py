@@ -450,14 +450,10 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
 def _without_repeated_rows(dataset: Dataset) -> Dataset:
     """Return the rows that differ from every earlier row in a column or the target."""
     first: dict[Any, int] = {}
-    X: Any = dataset.X
+    X = sparse.csr_array(dataset.X)
     for row, label in enumerate(dataset.y.tolist()):
-        if sparse.issparse(X):
-            entries = slice(X.indptr[row], X.indptr[row + 1])
-            parts = [X.indices[entries], X.data[entries]]
-        else:
-            parts = [X[row]]
-        first.setdefault((label, *(part.tobytes() for part in parts)), row)
+        entries = slice(X.indptr[row], X.indptr[row + 1])
+        first.setdefault((label, X.indices[entries].tobytes(), X.data[entries].tobytes()), row)
     if len(first) == dataset.n_rows:
         return dataset
     return _rows_of(dataset, np.array([*first.values()]))

@@ -15,8 +15,7 @@ import os
 import pickle
 import runpy
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,10 +33,6 @@ SCRIPTS = Path(__file__).parents[3] / "data_scripts"
 _BLOCK = 1 << 16
 _TIMEOUT = (10.0, 30.0)
 """Timeouts in seconds for the connection and for an answer."""
-
-PATIENCE = 60.0
-SLOWEST = 50_000
-"""Slowest accepted rate in bytes per second; it sets the time limit of a download."""
 
 MAX_UNREACHABLE = 2
 """Number of unreachable hosts after which no other host is tried, because there is no network."""
@@ -197,9 +192,10 @@ class _Fetch:
         )
 
     def _stream(self, file: SourceFile, url: str, target: Path) -> None:
-        """Write the content of a URL to a file, up to the registered size and a time limit."""
+        """Write the content of a URL to a file, up to the registered size."""
         import requests
         from rich.progress import Progress
+        from urllib3.exceptions import HTTPError
 
         limit = file.max_size or file.size or 0
         # "identity": a body that the server compresses on the way could expand without limit
@@ -216,11 +212,14 @@ class _Fetch:
         with answer, target.open("wb") as output, bar:
             answer.raise_for_status()
             task = bar.add_task(file.path, total=limit)
-            for block in _blocks(answer, PATIENCE + limit / SLOWEST):
-                output.write(block)
-                bar.update(task, completed=output.tell())
-                if output.tell() > limit:
-                    raise FetchError(f"the server sends more than the registered {limit} bytes of {file.path}")
+            try:
+                while block := answer.raw.read(_BLOCK):
+                    output.write(block)
+                    bar.update(task, completed=output.tell())
+                    if output.tell() > limit:
+                        raise FetchError(f"the server sends more than the registered {limit} bytes of {file.path}")
+            except HTTPError as error:
+                raise requests.ConnectionError(error) from error  # pooch tries again
 
     def _make(self, file: SourceFile, fresh: Path) -> None:
         """Make a file from other files with its converter, and verify it."""
@@ -254,35 +253,6 @@ def _no_connection(error: Any) -> str:
         return ""
     text = str(getattr(cause, "original_error", cause))
     return text.rpartition(": ")[2].strip("'\")") or type(cause).__name__
-
-
-def _blocks(answer: Any, seconds: float) -> Iterator[bytes]:
-    """Yield the bytes of a response as they arrive.
-
-    Raises
-    ------
-    FetchError
-        After the given number of seconds, even if single bytes still arrive.
-    requests.ConnectionError
-        If the transfer breaks.
-    """
-    import requests
-    from urllib3.exceptions import HTTPError
-
-    read = getattr(answer.raw, "read1", answer.raw.read)  # `read`, for urllib3 < 2, waits for a full block
-    start = time.monotonic()
-    n_bytes = 0
-    while True:
-        try:
-            block = read(_BLOCK)
-        except HTTPError as error:
-            raise requests.ConnectionError(error) from error
-        if not block:
-            return
-        n_bytes += len(block)
-        yield block
-        if time.monotonic() - start > seconds:
-            raise FetchError(f"it sent {n_bytes} bytes in {seconds:.0f} s, which is too slow")
 
 
 # ---- converters

@@ -13,7 +13,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -52,15 +52,14 @@ class ArchivedFile:
     archive: Path
     name: str
     size: int
-    archive_state: tuple[int, ...]
 
     def __str__(self) -> str:
         return f"{self.archive}/{self.name}"
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the content, equal to that of the unpacked file."""
-        return _archived_sha256(self)
+        return hashlib.sha256(self.read_bytes()).hexdigest()
 
     def read_bytes(self) -> bytes:
         """Return the content.
@@ -216,7 +215,7 @@ def archived_files(archive: Path) -> Sequence[ArchivedFile]:
 
 
 @lru_cache(maxsize=4)
-def _archived(archive: Path, state: tuple[int, ...]) -> Sequence[ArchivedFile]:
+def _archived(archive: Path, state: object) -> Sequence[ArchivedFile]:
     from provsel.streams.sources import DAMAGED
 
     try:
@@ -224,12 +223,7 @@ def _archived(archive: Path, state: tuple[int, ...]) -> Sequence[ArchivedFile]:
             entries = content.infolist()
     except DAMAGED as error:
         raise _damaged(archive, error) from error
-    return [ArchivedFile(archive, entry.filename, entry.file_size, state) for entry in entries if not entry.is_dir()]
-
-
-@lru_cache(maxsize=4096)
-def _archived_sha256(file: ArchivedFile) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return [ArchivedFile(archive, entry.filename, entry.file_size) for entry in entries if not entry.is_dir()]
 
 
 def _damaged(file: object, error: Exception) -> ValueError:

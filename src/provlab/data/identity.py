@@ -184,21 +184,18 @@ def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
     module = loader(name)
     if not hasattr(module, "files"):
         return [*read_source(name).published()] if name in source_names() else []
-    files = module.files(**parameters)
-    return [_file_of_data(name, file) for file in files]
-
-
-def _file_of_data(name: str, file: str | FileOfData) -> FileOfData:
-    return read_source(name).find(file) if isinstance(file, str) else file
+    files: list[FileOfData] = []
+    for file in module.files(**parameters):
+        files.append(read_source(name).find(file) if isinstance(file, str) else file)
+    return files
 
 
 def digests_of(files: Sequence[FileOfData]) -> list[str]:
     """Return the SHA-256 of each file: from the registry if it knows the file, otherwise from the file itself."""
-    return [*map(_digest_of, files)]
-
-
-def _digest_of(file: FileOfData) -> str:
-    return file_sha256(file) if isinstance(file, Path) else file.digest
+    digests = []
+    for file in files:
+        digests.append(file_sha256(file) if isinstance(file, Path) else file.digest)
+    return digests
 
 
 @cache

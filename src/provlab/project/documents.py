@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import yaml
@@ -215,6 +215,8 @@ def _form(kind: Any) -> str:
         return " or ".join(map(_form, inner))
     if origin is Literal:
         return f"one of {', '.join(map(str, inner))}"
+    if kind is NoneType:
+        return "null"
     words = {str: "a string", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
     return words[origin or kind]
 

@@ -266,17 +266,17 @@ def _beside(file: Path, splits: Any) -> Path:
 def _splits(path: Path, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return the training and test rows of each fold from a file."""
     content = read_json(path)
-    form = "a list of pairs of lists of row numbers from 0, such as [[[0, 1, 2], [3, 4]], ...]"
-    if not isinstance(content, list) or not content:
-        raise TableError(f"dataset.splits: expected {form}, got {content!r:.80} in {path.name}; write it like this.")
     folds = []
-    for place, fold in enumerate(content):
-        if not isinstance(fold, list) or len(fold) != 2:
-            raise TableError(f"dataset.splits: expected {form}, got {fold!r:.80} as fold {place}; write it like this.")
-        try:
-            folds.append((rows_from(fold[0], n_rows), rows_from(fold[1], n_rows)))
-        except (ValueError, TypeError) as error:
-            raise TableError(f"dataset.splits: fold {place}: {error}; write {form}.") from error
+    try:
+        for train, test in content:
+            folds.append((rows_from(train, n_rows), rows_from(test, n_rows)))
+        if not folds:
+            raise ValueError("no fold")
+    except (ValueError, TypeError) as error:
+        raise TableError(
+            f"dataset.splits: expected a list of pairs of lists of row numbers from 0, such as [[[0, 1, 2], [3, 4]], "
+            f"...], in {path.name}, got in fold {len(folds)}: {error}; write it like this."
+        ) from error
     return tuple(folds)
 
 

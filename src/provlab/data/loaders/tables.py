@@ -145,7 +145,8 @@ def load(paths: list[Path], digest: str, *, set: str = "dermatology") -> Dataset
 
 def read_table(path: Path, entry: TableEntry, *, name: str, digest: str) -> Dataset:
     """Return the file that an entry describes as a data set with the given name."""
-    frame = _reader_of(entry.file)(path, entry)
+    [reader] = [function for ending, function in _READERS.items() if entry.file.endswith(ending)]
+    frame = reader(path, entry)
     if entry.first_rows:
         frame = frame[: entry.first_rows]
     frame = frame[frame[entry.target].notna()]
@@ -229,14 +230,6 @@ def _texts(values: pd.Index) -> np.ndarray:
 
 
 # ---- formats
-
-
-def _tab_separated(path: Path, entry: TableEntry) -> pd.DataFrame:
-    return _numbers(path, "\t")
-
-
-def _without_names(path: Path, entry: TableEntry) -> pd.DataFrame:
-    return _numbers(path, ",")
 
 
 def _with_some_names(path: Path, entry: TableEntry) -> pd.DataFrame:
@@ -324,15 +317,9 @@ def _vector(value: RVector) -> np.ndarray:
     return np.where(np.isnan(value.values), np.nan, value.values)  # R's missing value is a NaN with other bits
 
 
-def _reader_of(file: str) -> Callable[[Path, TableEntry], pd.DataFrame]:
-    """Return the function that reads a file, by its suffix."""
-    [reader] = [function for ending, function in _READERS.items() if file.endswith(ending)]
-    return reader
-
-
 _READERS: dict[str, Callable[[Path, TableEntry], pd.DataFrame]] = {
-    ".tsv.gz": _tab_separated,
-    ".csv.gz": _without_names,
+    ".tsv.gz": lambda path, entry: _numbers(path, "\t"),
+    ".csv.gz": lambda path, entry: _numbers(path, ","),
     ".data": _with_some_names,
     ".RData": _r_objects,
     ".rda": _r_objects,

@@ -71,7 +71,7 @@ def load(
         counts = sparse.csr_array(vectorizer.fit_transform(documents))
     except ValueError as error:
         raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length") from error
-    source = f"{_CITATION}; token lists {_TOKENS.rsplit('/', 1)[1]}/{path.name}, SHA-256 {digest}"
+    source = f"{_CITATION}; token lists tokens/{path.name}, SHA-256 {digest}"
     return make_dataset(weigh(counts, weighting), labels, vectorizer.get_feature_names_out(), name=set, source=source)
 
 

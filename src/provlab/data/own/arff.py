@@ -1,7 +1,7 @@
 """Conversion of ARFF, as written by Weka, to CSV: typed attributes, then full or sparse rows.
 
-SciPy's reader accepts neither strings nor sparse rows. Each line of the file becomes a line of the
-CSV, so that pandas reads numbers as in all other formats, and messages can name lines.
+SciPy's reader accepts neither strings nor sparse rows. The first line of the CSV has the names of the attributes.
+All other lines keep their numbers, so that pandas reads values as in all other formats, and messages can name lines.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from provlab.data.files import ROW_BYTES, TableError
@@ -46,20 +45,7 @@ class Attribute(NamedTuple):
         return self.values[0] if self.values else "?"
 
 
-@dataclass(frozen=True)
-class CsvText:
-    """A table written as CSV.
-
-    `lines_before` lines of the file precede its first line. `numeric` gives the declared type of numeric columns, by
-    position.
-    """
-
-    content: bytes
-    lines_before: int = 0
-    numeric: Mapping[int, str] = field(default_factory=dict)
-
-
-def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = ()) -> CsvText:
+def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str]) -> bytes:
     """Return the rows of a file as CSV, after a line with the attribute names.
 
     Parameters
@@ -80,7 +66,7 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = (
     limit = memory_limit()
     size = 0
     numbered = enumerate(lines, 1)
-    attributes, head_size = _read_head(numbered)
+    attributes, n_head_lines = _read_head(numbered)
     missing = {"", "?", *na_values}
     nominal = [(k, {*attribute.values}) for k, attribute in enumerate(attributes) if attribute.kind == "nominal"]
     separator = ""
@@ -88,6 +74,7 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = (
     text = io.TextIOWrapper(output, "utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([attribute.name for attribute in attributes])
+    text.write("\n" * (n_head_lines - 1))
     for number, line in numbered:
         row = line.strip()
         if not row or row.startswith("%"):
@@ -111,8 +98,7 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str] = (
                 raise _undeclared(attributes[k], fields[k], number)
         writer.writerow(fields)
     text.flush()
-    numeric = {k: attribute.kind for k, attribute in enumerate(attributes) if attribute.kind in NUMERIC}
-    return CsvText(output.getvalue(), head_size - 1, numeric)
+    return output.getvalue()
 
 
 def _read_head(numbered: Iterator[tuple[int, str]]) -> tuple[list[Attribute], int]:

@@ -101,7 +101,7 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
             f"dataset.left_out=[{','.join(empty[:5]):.200}]."
         )
     _check_finite(table, X, places)
-    notes = _notes_of_rounding(table, X, places)
+    notes = _notes_of_rounding(table, [k for k in places if kinds[k] in "iu"])
     if dates:
         notes.append(
             f"columns of dates are left out: {_named(table, dates)}; to use them, write them as numbers, such as days"
@@ -121,7 +121,8 @@ def _features_of_matrix(table: Table, places: list[int], categorical: Collection
     if len(places) < len(table.names):
         X = X[:, places]
     _check_finite(table, X, places)
-    return Features(X, places, {}, _notes_of_rounding(table, X, places))
+    notes = _notes_of_rounding(table, places) if X.dtype.kind in "iu" and not sparse.issparse(X) else []
+    return Features(X, places, {}, notes)
 
 
 def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[str]:
@@ -129,15 +130,19 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
     notes = []
     kinds = [kind.kind for kind in table.columns.dtypes]
     identifiers = []
+    codes = []
     for k, values in zip(places, X.T, strict=True):
-        if kinds[k] in "iu" and len(np.unique(values)) == len(values) > 2:
+        different = np.unique(values[~np.isnan(values)])
+        if kinds[k] in "iu" and different.size == values.size > 2:
             identifiers.append(k)
+        is_whole = table.names[k] not in categories and (different == np.floor(different)).all()
+        if is_whole and 2 < different.size <= FEW and ROWS_OF_A_CODE * different.size <= len(X):
+            codes.append(k)
     if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # otherwise these are counts
         names = _named(table, identifiers)
         notes.append(
             f"different whole numbers in each row of {names}; if they number the rows, set dataset.left_out=[{names}]"
         )
-    codes = _places_of_codes(table, X, places, categories)
     if codes and 2 * len(codes) <= max(2, len(places)):  # otherwise these are counts
         names = ",".join(table.names[k] for k in codes)
         notes.append(
@@ -158,37 +163,15 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
     return notes
 
 
-def _places_of_codes(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[int]:
-    """Return the columns with few distinct whole numbers, which may be amounts or codes."""
-    codes = []
-    for k, values in zip(places, X.T, strict=True):
-        if table.names[k] in categories:
-            continue
-        different = np.unique(values[~np.isnan(values)])
-        are_whole = bool((different == np.floor(different)).all())
-        if are_whole and 2 < different.size <= FEW and ROWS_OF_A_CODE * different.size <= len(X):
-            codes.append(k)
-    return codes
-
-
 def _named(table: Table, places: Sequence[int]) -> str:
     return listed([table.names[k] for k in places])
 
 
-def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]:
-    """Return a note on the first column with whole numbers that are not exact in double precision."""
-    if X.dtype.kind not in "iuf":
-        return []
-    if sparse.issparse(X):
-        entries = sparse.coo_array(X)
-        is_large = (entries.data >= LARGEST_EXACT) | (entries.data <= -LARGEST_EXACT)
-        large = np.unique(entries.coords[1][is_large])
-    else:
-        largest = np.fmax.reduce(X, axis=0).astype(float)  # half precision cannot represent the bound
-        smallest = np.fmin.reduce(X, axis=0).astype(float)
-        large = np.flatnonzero((largest >= LARGEST_EXACT) | (smallest <= -LARGEST_EXACT))
-    for k in np.array(places)[large].tolist():
-        for number in _large_whole_numbers(table, k):
+def _notes_of_rounding(table: Table, places: Sequence[int]) -> list[str]:
+    """Return a note on the first column of integers that are not all exact in double precision."""
+    for k in places:
+        values = table.column(k)
+        for number in values[np.abs(values.astype(np.float64)) >= LARGEST_EXACT].tolist():
             if int(float(number)) != number:
                 return [
                     f"whole numbers beyond 2^53 in column {table.names[k]:.80}, such as {number}, are rounded to "
@@ -196,16 +179,6 @@ def _notes_of_rounding(table: Table, X: Any, places: Sequence[int]) -> list[str]
                     f"names, set dataset.left_out=[{table.names[k]:.80}]"
                 ]
     return []
-
-
-def _large_whole_numbers(table: Table, k: int) -> list[int]:
-    """Return the whole numbers of a column that are at least 2^53 in size, as written if the file is text."""
-    values = table.column(k) if table.texts is None else table.texts(k)
-    if values.dtype.kind in "bf":
-        return []
-    texts = {*map(str, values)}
-    numbers = {int(text) for text in texts if re.fullmatch(r"[+-]?\d{16,309}", text, re.ASCII)}
-    return sorted(number for number in numbers if abs(number) >= LARGEST_EXACT)
 
 
 # ---- texts
@@ -283,39 +256,24 @@ def _step_to_missing(table: Table, text: str) -> str:
 
 
 def _step_to_number(table: Table, text: str) -> str:
-    """Return the advice for a number in another notation; only settings that are accepted and unset are named."""
+    """Return the advice for a number in another notation."""
     foreign = re.sub(r"[eE](?=[+-]?\d)|[\d\s,.'+-]", "", text)
-    plain = text
-    steps = []
     if foreign:
         plain = re.sub(rf"[{re.escape(foreign)}]", "", text).strip()
-        steps.append(f"write it without {foreign!r}, as {plain!r}, because no setting covers this sign")
-    signs = [*dict.fromkeys(re.sub(r"[^,.' \u00a0]", "", plain))]
-    decimal = table.decimal
-    if table.texts is None or table.how.thousands or (foreign and signs in ([], [decimal])):
-        return steps[0] if steps else "write plain numbers, such as 1234.5"
-    if len(signs) == 1 and signs[0] in ",." and signs[0] != decimal:
-        steps.append(f"set 'dataset.decimal=\"{signs[0]}\"' or 'dataset.thousands=\"{signs[0]}\"'")
-        return "; ".join(steps)
-    separators = [sign for sign in signs if sign != decimal]
-    if not separators:
-        steps.append("write plain numbers")
-    elif len(separators) == 1:
-        steps.append(f"set 'dataset.thousands=\"{separators[0]}\"'")
-    else:
-        steps.append(f"set 'dataset.thousands=\"{separators[0]}\"' and 'dataset.decimal=\"{separators[-1]}\"'")
-    return "; ".join(steps)
+        return f"write it without {foreign!r}, as {plain!r}, because no setting covers this sign"
+    signs = [f'"{sign}"' for sign in dict.fromkeys(re.sub(r"[^,.' \u00a0]", "", text))]
+    if table.texts is None or table.how.thousands or not signs:
+        return "write plain numbers, such as 1234.5"
+    if len(signs) == 1:
+        return f"set 'dataset.decimal={signs[0]}' or 'dataset.thousands={signs[0]}'"
+    return f"set 'dataset.thousands={signs[0]}' and 'dataset.decimal={signs[-1]}'"
 
 
 def _check_finite(table: Table, X: Any, places: Sequence[int]) -> None:
-    """Raise if there is an infinite value, or NaN in a sparse matrix, naming the first."""
-    if X.dtype.kind != "f":
+    """Raise if there is an infinite value in an array, naming the first; `make_dataset` refuses those of sparse X."""
+    if X.dtype.kind != "f" or sparse.issparse(X):
         return
-    if sparse.issparse(X):
-        entries = sparse.coo_array(X)
-        wrong = np.transpose(entries.coords)[~np.isfinite(entries.data)]
-    else:
-        wrong = np.argwhere(np.isinf(X))
+    wrong = np.argwhere(np.isinf(X))
     if not len(wrong):
         return
     row, k = wrong[0].tolist()

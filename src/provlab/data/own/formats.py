@@ -23,19 +23,15 @@ from provlab.data.own.text import (
     PACKED,
     SVMLIGHT,
     TEXTS,
-    Layout,
     Reading,
+    TextTable,
     encoding_of,
     format_of,
     is_number,
     is_written_as_csv,
     layout_of,
     lines_of,
-    open_content,
     open_unpacked,
-    place_of,
-    read_frame,
-    written_as_csv,
 )
 from provlab.project.messages import listed
 from provsel.streams.memory import check_memory, memory_limit
@@ -90,15 +86,15 @@ def has_index(file: Path, how: Reading) -> bool:
     Numbers may also restart, as in joined tables.
     """
     if format_of(file) in TEXTS:
-        layout = once(layout_of, file, how)
-        if layout.row_names:
+        text = TextTable(file, how, once(layout_of, file, how))
+        if text.layout.row_names:
             return True
-        _check_text_size(file, how, layout)
-        column = _read_column(file, how, layout, 0).fillna("")
+        _check_text_size(text)
+        column = text.read_column(0).fillna("")
     else:
         column = read_table(file, how).column(0)
     texts = [str(value).strip() for value in column]
-    texts = [text for text in texts if text]
+    texts = [cell for cell in texts if cell]
     if not texts or not all(map(is_number, texts)):
         return len({*texts}) == len(texts)
     numbers = np.array(texts, dtype=np.float64)
@@ -136,48 +132,40 @@ def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) ->
 # ---- text
 
 
-def _check_text_size(file: Path, how: Reading, layout: Layout) -> None:
-    """Raise if a text table needs too much memory for its number of lines."""
-    is_packed = file.suffix.lower() in PACKED
-    width = len(layout.names)
+def _check_text_size(text: TextTable) -> None:
+    """Raise if a text table needs too much memory for its number of lines; those written as CSV fit in."""
+    if is_written_as_csv(text.file, text.how):
+        return
+    is_packed = text.file.suffix.lower() in PACKED
+    width = len(text.layout.names)
     n_newlines = 0
     n_returns = 0
     size = 0
-    with open_content(file, how) as content:
+    with open_unpacked(text.file) as content:
         while block := content.read(1 << 20):
             n_newlines += block.count(b"\n")
             n_returns += block.count(b"\r")  # Windows ends lines with both
             if is_packed:  # unpacked text may be longer than its numbers
                 size += len(block)
             n_lines = max(n_newlines, n_returns)  # a row shorter than the first line is filled up
-            _check_size(file, (n_lines, width), max(8 * n_lines * width, size))
-
-
-def _read_column(file: Path, how: Reading, layout: Layout, k: int) -> Any:
-    """Return one field of all rows in its written form."""
-    import pandas as pd
-
-    plain = replace(how, keep_default_na=False)
-    try:
-        return read_frame(file, plain, layout, dtype=str, usecols=[k]).iloc[:, 0]
-    except pd.errors.ParserError:  # all rows are shorter than the header
-        return read_frame(file, plain, layout, dtype=str).iloc[:, k]
+            _check_size(text.file, (n_lines, width), max(8 * n_lines * width, size))
 
 
 def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
-    _check_text_size(file, how, layout)
-    frame = read_frame(file, how, layout).copy()  # one block per type makes slices of thousands of columns fast
+    text = TextTable(file, how, layout)
+    _check_text_size(text)
+    frame = text.read().copy()  # one block per type makes slices of thousands of columns fast
     notes = []
     if layout.row_names:
         frame = frame.iloc[:, 1:]
         notes.append("the first fields of the rows, which have no name, are left out")
 
     def where(row: int) -> str:
-        return place_of(file, how, layout, int(frame.index[row]))
+        return text.place_of(int(frame.index[row]))
 
     def texts(k: int) -> Any:
-        return _read_column(file, how, layout, k + layout.row_names).iloc[frame.index].str.strip()
+        return text.read_column(k + layout.row_names).iloc[frame.index].str.strip()
 
     width = len(layout.names)
     beyond = np.argwhere(frame.iloc[:, width:].notna().to_numpy())
@@ -190,31 +178,12 @@ def _read_text(file: Path, how: Reading) -> Table:
     if frame.iloc[:, 0].isna().any():
         is_empty = frame.isna().all(axis=1)
         if is_empty.any():  # NA may be a label
-            cells = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str)
-            cells = cells.iloc[:, -frame.shape[1] :]
+            cells = text.read_written().iloc[:, -frame.shape[1] :]
             is_empty = is_empty & (cells.fillna("") == "").all(axis=1)
             frame = frame[~is_empty]
         if is_empty.any():
             notes.append(f"{np.count_nonzero(is_empty)} rows without any value are left out")
-    frame = frame.iloc[:, :width]
-    if is_written_as_csv(file, how):
-        _check_declared(frame, written_as_csv(file, how).numeric, layout.names, where)
-    return Table(frame, [*layout.names], {}, where, texts, notes, how, layout.decimal)
-
-
-def _check_declared(frame: Any, numeric: Mapping[int, str], names: Sequence[str], where: Callable[[int], str]) -> None:
-    """Raise for a string in a column that is declared numeric."""
-    for k, kind in numeric.items():
-        column = frame.iloc[:, k]
-        if column.dtype.kind in "iuf":
-            continue
-        for row, value in enumerate(column):
-            if value == value and not is_number(str(value)):
-                raise TableError(
-                    f"expected numbers in attribute {names[k]!r:.80}, which is declared {kind}, got {str(value)!r:.40} "
-                    f"in {where(row)}; correct it, or if it stands for a missing value, set "
-                    f"'dataset.na_values=[{value!s:.40}]'."
-                )
+    return Table(frame.iloc[:, :width], [*layout.names], {}, where, texts, notes, how)
 
 
 # ---- columns with types
@@ -315,7 +284,14 @@ def _read_json_lines(file: Path, how: Reading) -> Table:
         for number, line in enumerate(lines_of(content), 1):
             if not line.strip():
                 continue
-            row = _json_object(line, number)
+            row = None
+            with suppress(ValueError):
+                row = json.loads(line)
+            if not isinstance(row, dict):
+                raise TableError(
+                    f'expected a JSON object in each line, such as {{"a": 1, "label": "x"}}, got {line[:40]!r} in '
+                    f"line {number}; write it as JSON lines."
+                )
             rows.append(row)
             numbers.append(number)
             names.update(row)
@@ -325,18 +301,6 @@ def _read_json_lines(file: Path, how: Reading) -> Table:
                 _check_size(file, (len(rows), len(names)), needed)
     table = _typed(pd.DataFrame(rows), how)
     return replace(table, where=lambda row: f"line {numbers[row]}")
-
-
-def _json_object(line: bytes, number: int) -> dict[str, Any]:
-    row = None
-    with suppress(ValueError):
-        row = json.loads(line)
-    if not isinstance(row, dict):
-        raise TableError(
-            f'expected a JSON object in each line, such as {{"a": 1, "label": "x"}}, got {line[:40]!r} in '
-            f"line {number}; write it as JSON lines."
-        )
-    return row
 
 
 # ---- a matrix with separate vectors
@@ -355,21 +319,16 @@ def _chosen_variables(
         names = usual if stated is None else [stated]
         readable = [name for name in names if name in numbers]
         if not readable:
-            raise TableError(_missing_variable(role, names, variables))
+            shown = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in variables)
+            step = f"name the variable, dataset.{role}=NAME, or write numbers"
+            if role == "target":
+                step += "; if they are a column of X, set dataset.target=-1"
+            for name, _, kind in variables:
+                if name in names:
+                    step = MATLAB_ADVICE.get(kind, step)
+            raise TableError(f"expected a variable {names[0]:.80} of real numbers, got {shown or 'none':.300}; {step}.")
         chosen[role] = readable[0]
     return chosen
-
-
-def _missing_variable(role: str, names: Sequence[str], variables: Sequence[Any]) -> str:
-    """Return the message for the case that no variable with these names can be read."""
-    shown = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in variables)
-    step = f"name the variable, dataset.{role}=NAME, or write numbers"
-    if role == "target":
-        step += "; if they are a column of X, set dataset.target=-1"
-    for name, _, kind in variables:
-        if name in names and kind in MATLAB_ADVICE:
-            step = MATLAB_ADVICE[kind]
-    return f"expected a variable {names[0]:.80} of real numbers, got {shown or 'none':.300}; {step}."
 
 
 def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
@@ -407,10 +366,10 @@ def _read_npz(file: Path, how: Reading) -> Table:
     shape = (0, 0) if is_sparse else headers[chosen["X"]][0]
     _check_size(file, shape, 8 * math.prod(shape) + npz_bytes(headers, needed))
     arrays = read_npz(file, needed)
-    if not is_sparse:
-        return _matrix_table(arrays[chosen["X"]], how, chosen, arrays)
-    X: Any = compressed(arrays)
-    _check_size(file, X.shape, 16 * X.nnz)
+    X: Any = arrays.get(chosen["X"])
+    if is_sparse:
+        X = compressed(arrays)
+        _check_size(file, X.shape, 16 * X.nnz)
     return _matrix_table(X, how, chosen, arrays)
 
 

@@ -28,7 +28,7 @@ class Table:
     `vectors` maps roles such as "target" to variables of shape (n,) that a format stores separately
     from the columns. `where` returns the position of a row in the file in words. `texts` returns a
     column by number as written; it is None if the file has types. `notes` are remarks for the user
-    before the run. `how` holds the user's settings for the file, and `decimal` is its decimal sign.
+    before the run. `how` holds the user's settings for the file.
     """
 
     columns: Any
@@ -38,7 +38,6 @@ class Table:
     texts: Callable[[int], Any] | None = None
     notes: list[str] = field(default_factory=list)
     how: Reading = field(default_factory=Reading)
-    decimal: str = "."
 
     @property
     def is_frame(self) -> bool:

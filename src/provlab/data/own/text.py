@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from provlab.data.files import COLUMN_BYTES, TableError
-from provlab.data.own.arff import CsvText, arff_as_csv
+from provlab.data.own.arff import arff_as_csv
 from provlab.data.own.excel import sheet_as_csv
 from provlab.project.documents import file_state
 from provlab.project.messages import listed
@@ -54,21 +54,59 @@ CELL_BYTES = 64
 csv.field_size_limit(2**31 - 1)  # with a wrong separator, a line of 20,000 genes is one field
 
 
+def sign(text: str | None) -> str | None:
+    """Return a separator or another sign; some are hard to write on a command line."""
+    text = {"tab": "\t", "\\t": "\t", "space": SPACES}.get(str(text), text)
+    if text is not None and text != SPACES and len(text) != 1:
+        raise ValueError(f"expected one character, got {text!r:.80}.")
+    return text
+
+
+def known_encoding(name: str | None) -> str | None:
+    """Return the name of an encoding that Python knows."""
+    try:
+        if name is not None:
+            codecs.lookup(name)
+    except LookupError:
+        raise ValueError(f"expected an encoding of Python, such as cp1252 or utf-16, got {name!r:.80}.") from None
+    return name
+
+
+def row_of_names(row: int | str | None) -> int | str:
+    """Return the number of a row, "none" or "infer"."""
+    if row is None:
+        return "none"
+    if row not in ("none", "infer") and (isinstance(row, str) or row < 0):
+        raise ValueError(f"expected infer, none or a row number from 0, got {row!r:.80}.")
+    return row
+
+
+def sorted_words(values: Any) -> tuple[str, ...]:
+    """Return one or several values of a YAML file as strings."""
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        values = [values]
+    words = {str(value) for value in values if value is not None}
+    if None in values:
+        words.add("null")
+    return tuple(sorted(words))
+
+
 @dataclass(frozen=True)
 class Reading:
     """A user's settings for a file, in terms of `pandas.read_csv` and `load_svmlight_file`.
 
-    See `provlab.data.loaders.file.load`. For formats that store variables separately, `vectors` are pairs of a role,
-    such as "target", and the name of its variable; None means the usual name.
+    See `provlab.data.loaders.file.load`. Functions check settings and bring them into one spelling. For formats that
+    store variables separately, `vectors` are pairs of a role, such as "target", and the name of its variable; None
+    means the usual name.
     """
 
-    sep: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    encoding: str | None = None
-    header: int | str | None = "infer"
-    comment: str | None = None
-    na_values: tuple[str, ...] = ()
+    sep: Annotated[str | None, sign] = None
+    decimal: Annotated[str | None, sign] = None
+    thousands: Annotated[str | None, sign] = None
+    encoding: Annotated[str | None, known_encoding] = None
+    header: Annotated[int | str, row_of_names] = "infer"
+    comment: Annotated[str | None, sign] = None
+    na_values: Annotated[tuple[str, ...], sorted_words] = ()
     keep_default_na: bool = True
     sheet_name: str | int | None = None
     X: str | None = None
@@ -141,20 +179,19 @@ def is_written_as_csv(file: Path, how: Reading) -> bool:
     return how.transpose or format_of(file) in (".arff", ".xlsx")
 
 
-def written_as_csv(file: Path, how: Reading) -> CsvText:
+def written_as_csv(file: Path, how: Reading) -> bytes:
     """Return an Excel, ARFF or transposed file as CSV, converted only once while it is unchanged."""
     settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # these have no effect
     return _written_as_csv(file, file_state(file), settings)
 
 
 @lru_cache(maxsize=1)
-def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
+def _written_as_csv(file: Path, state: object, how: Reading) -> bytes:
     if format_of(file) == ".xlsx":
-        sheet = CsvText(sheet_as_csv(file, how.sheet_name))
+        sheet = sheet_as_csv(file, how.sheet_name)
         if not how.transpose:
             return sheet
-        lines = io.StringIO(sheet.content.decode(), newline="")
-        return CsvText(_transposed(file, records(lines, ",")))
+        return _transposed(file, records(io.StringIO(sheet.decode(), newline=""), ","))
     encoding = how.encoding or encoding_of(file)
     with io.TextIOWrapper(open_unpacked(file), encoding, newline="") as text:
         try:
@@ -162,9 +199,9 @@ def _written_as_csv(file: Path, state: object, how: Reading) -> CsvText:
                 return arff_as_csv(f"data set {file.name}", lines_of(text), how.na_values)
             head = _first_lines(text)
             sep = how.sep or _separator(file, head, how)
-            return CsvText(_transposed(file, records(chain(head, lines_of(text)), sep, how.comment)))
+            return _transposed(file, records(chain(head, lines_of(text)), sep, how.comment))
         except UnicodeError as error:
-            raise encoding_fault(file, encoding) from error
+            raise _encoding_fault(encoding, error) from error
 
 
 def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
@@ -182,18 +219,11 @@ def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
     return text.getvalue().encode()
 
 
-def open_content(file: Path, how: Reading) -> Any:
-    """Return a text table as a binary file object."""
-    if is_written_as_csv(file, how):
-        return io.BytesIO(written_as_csv(file, how).content)
-    return open_unpacked(file)
-
-
 def open_text(file: Path, how: Reading, encoding: str) -> Any:
     """Return a text table as a text file object."""
     if is_written_as_csv(file, how):
-        encoding = "utf-8"
-    return io.TextIOWrapper(open_content(file, how), encoding, newline="")
+        return io.TextIOWrapper(io.BytesIO(written_as_csv(file, how)), "utf-8", newline="")
+    return io.TextIOWrapper(open_unpacked(file), encoding, newline="")
 
 
 def encoding_of(file: Path) -> str:
@@ -206,20 +236,14 @@ def encoding_of(file: Path) -> str:
     return "utf-8"
 
 
-def encoding_fault(file: Path, encoding: str) -> TableError:
-    """Return the error for a file in another encoding, with the byte, its line and advice."""
-    place = "zero bytes"
-    with open_unpacked(file) as content:
-        for number, line in enumerate(lines_of(content), 1):
-            try:
-                line.decode(encoding)
-            except UnicodeError as error:
-                start = getattr(error, "start", 0)
-                byte = line[start : start + 1].hex()
-                place = f"the byte 0x{byte} in line {number}, {line[max(0, start - 10) : start + 10]!r}"
-                break
+def _encoding_fault(encoding: str, error: UnicodeError) -> TableError:
+    """Return the error for a file in another encoding, with the byte, its surroundings and advice."""
+    got = f"{error!s:.200}"
+    if isinstance(error, UnicodeDecodeError):
+        surroundings = error.object[max(0, error.start - 10) : error.start + 10]
+        got = f"the byte 0x{error.object[error.start]:02x} in {surroundings!r}"
     return TableError(
-        f"expected text in {encoding}, got {place}; state the encoding: dataset.encoding=cp1252 (Windows, Western "
+        f"expected text in {encoding}, got {got}; state the encoding: dataset.encoding=cp1252 (Windows, Western "
         f"Europe), latin-1, utf-16, utf-16-le, ...."
     )
 
@@ -240,7 +264,7 @@ def layout_of(file: Path, how: Reading) -> Layout:
         if any("\0" in line for line in lines):
             raise UnicodeError("zero bytes")
     except UnicodeError as error:
-        raise encoding_fault(file, encoding) from error
+        raise _encoding_fault(encoding, error) from error
     sep = "," if is_converted else how.sep
     lines_before = 0
     declared = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
@@ -296,9 +320,7 @@ def _first_lines(text: Any) -> list[str]:
 def _check_width(file: Path, lines: Sequence[str], sep: str | None) -> None:
     """Raise if a line has more columns than fit into memory."""
     signs = ",;\t| " if sep in (None, SPACES) else sep
-    n_columns = 1
-    for line in lines:
-        n_columns = max(n_columns, 1 + max(line.count(sign) for sign in signs))
+    n_columns = 1 + max((line.count(sign) for line in lines for sign in signs), default=0)
     check_memory(f"data set {file.name}", COLUMN_BYTES * n_columns, f"a line of {n_columns:,} columns")
 
 
@@ -342,79 +364,93 @@ def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Itera
             yield reader.line_num, [*map(str.strip, fields)]
 
 
-def _body(file: Path, how: Reading, layout: Layout) -> Any:
-    """Return a text file positioned after the header; skiprows of pandas would misread its quotes."""
-    text = open_text(file, how, layout.encoding)
-    for _ in islice(lines_of(text), layout.lines_before):
-        pass
-    return text
+@dataclass(frozen=True)
+class TextTable:
+    """A text table with its settings and its layout."""
 
+    file: Path
+    how: Reading
+    layout: Layout
 
-def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
-    """Return the rows as read by pandas, with columns and index numbered.
+    def read(self, **options: Any) -> Any:
+        """Return the rows as read by pandas, with columns and index numbered.
 
-    Raises
-    ------
-    TableError
-        If a row is longer than the header, or the encoding is another.
-    """
-    import pandas as pd
+        Raises
+        ------
+        TableError
+            If a row is longer than the header, or the encoding is another.
+        """
+        import pandas as pd
 
-    na_values = [*how.na_values]
-    if format_of(file) == ".arff":
-        na_values.append("?")
-    with _body(file, how, layout) as text, warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
+        how = self.how
+        na_values = [*how.na_values]
+        if format_of(self.file) == ".arff":
+            na_values.append("?")
+        with self._body() as text, warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            try:
+                return pd.read_csv(
+                    text,
+                    sep=self.layout.sep,
+                    decimal=self.layout.decimal,
+                    thousands=how.thousands,
+                    comment=how.comment,
+                    na_values=na_values,
+                    header=None,
+                    names=range(self.layout.n_fields),
+                    index_col=False,
+                    skipinitialspace=True,
+                    low_memory=False,  # a column has one type, wherever its first string is
+                    **{"keep_default_na": how.keep_default_na, **options},
+                )
+            except (pd.errors.ParserError, pd.errors.ParserWarning):
+                self._check_lengths()
+                raise
+            except UnicodeError as error:
+                raise _encoding_fault(self.layout.encoding, error) from error
+
+    def read_written(self, **options: Any) -> Any:
+        """Return the fields of all rows as strings in their written form."""
+        return self.read(dtype=str, keep_default_na=False, **options)
+
+    def read_column(self, k: int) -> Any:
+        """Return one field of all rows in its written form."""
+        import pandas as pd
+
         try:
-            return pd.read_csv(
-                text,
-                sep=layout.sep,
-                decimal=layout.decimal,
-                thousands=how.thousands,
-                comment=how.comment,
-                na_values=na_values,
-                keep_default_na=how.keep_default_na,
-                header=None,
-                names=range(layout.n_fields),
-                index_col=False,
-                skipinitialspace=True,
-                low_memory=False,  # a column has one type, wherever its first string is
-                **options,
-            )
-        except (pd.errors.ParserError, pd.errors.ParserWarning):
-            _check_lengths(file, how, layout)
-            raise
-        except UnicodeError as error:
-            raise encoding_fault(file, layout.encoding) from error
+            return self.read_written(usecols=[k]).iloc[:, 0]
+        except pd.errors.ParserError:  # all rows are shorter than the header
+            return self.read_written().iloc[:, k]
 
+    def place_of(self, row: int) -> str:
+        """Return the position of a row: the line number, from 1, of its end, or the column if transposed."""
+        if self.how.transpose:
+            return f"column {row + 1 + self.layout.lines_before}"
+        for k, (line, _) in enumerate(self._records()):
+            if k == row:
+                return f"line {self.layout.lines_before + line}"
+        return "the last line"
 
-def _check_lengths(file: Path, how: Reading, layout: Layout) -> None:
-    """Raise if a row has more fields than there are names, naming the first."""
-    for row, (_, fields) in enumerate(_body_records(file, how, layout)):
-        if len(fields) > layout.n_fields:
-            raise TableError(
-                f"expected rows of {len(layout.names)} fields, as many as there are names, got {len(fields)} in "
-                f"{place_of(file, how, layout, row)}; correct the row, set dataset.header=1 if the second row has "
-                f"the names, or set dataset.sep, which was {layout.sep!r}."
-            )
+    def _body(self) -> Any:
+        """Return a text file positioned after the header; skiprows of pandas would misread its quotes."""
+        text = open_text(self.file, self.how, self.layout.encoding)
+        for _ in islice(lines_of(text), self.layout.lines_before):
+            pass
+        return text
 
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        with self._body() as text:
+            yield from records(lines_of(text), self.layout.sep, self.how.comment)
 
-def _body_records(file: Path, how: Reading, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    with _body(file, how, layout) as text:
-        yield from records(lines_of(text), layout.sep, how.comment)
-
-
-def place_of(file: Path, how: Reading, layout: Layout, row: int) -> str:
-    """Return the position of a row in the file: the line number, from 1, of its end, or the column if transposed."""
-    if how.transpose:
-        return f"column {row + 1 + layout.lines_before}"
-    lines_before = layout.lines_before
-    if is_written_as_csv(file, how):
-        lines_before += written_as_csv(file, how).lines_before
-    for k, (line, _) in enumerate(_body_records(file, how, layout)):
-        if k == row:
-            return f"line {lines_before + line}"
-    return "the last line"
+    def _check_lengths(self) -> None:
+        """Raise if a row has more fields than there are names, naming the first."""
+        for row, (_, fields) in enumerate(self._records()):
+            if len(fields) > self.layout.n_fields:
+                raise TableError(
+                    f"expected rows of {len(self.layout.names)} fields, as many as there are names, got {len(fields)} "
+                    f"in {self.place_of(row)}; correct the row, set dataset.header=1 if the second row has the names, "
+                    f"or set dataset.sep, which was {self.layout.sep!r}."
+                )
 
 
 def is_number(text: str, comma: bool = False) -> bool:
@@ -469,7 +505,7 @@ def _header_of(rows: list[list[str]], how: Reading) -> int | None:
     if how.header == "none":
         return None
     if how.header != "infer":
-        return int(how.header or 0)
+        return int(how.header)
     if not rows:
         raise TableError("expected column names and rows, got an empty file.")
     names = rows[0]
