@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,18 @@ def test_bash_completes_commands_and_their_options(call, folder):
     status, _, message = call("--completion", "ksh")
     assert status == 2
     assert re.search(r"--completion: expected one of bash, .*, got 'ksh'", message)
+
+
+def test_too_little_address_space_is_a_sentence_and_no_hang(folder):
+    """Libraries that cannot be mapped, or threads that cannot start, ended in pages of errors, or never."""
+    command = f"ulimit -v 700000 && {shlex.quote(sys.executable)} -m provlab.cli list"
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert re.fullmatch(
+        r"provsel: expected at least 1\.5 GB of address space .*, got a limit of 0\.7 GB; .*ulimit -v unlimited\.\n",
+        done.stderr,
+    )
 
 
 def test_help_and_usage_fit_the_terminal(call, monkeypatch):
