@@ -1,21 +1,17 @@
-"""Spectral bases, leverage scores and BSS, beside LAPACK, the textbook, and products of as many operations."""
+"""Spectral bases and BSS, beside LAPACK, the textbook, and products of as many operations."""
 
-from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
-from column_subset import METHODS, matrices, selector_for
-from inputs import OURS, TECHTC, contenders, gaussian, loaded, slow
+from inputs import OURS, TECHTC, contenders, gaussian, loaded
 from scipy import sparse
 from scipy.linalg import svd
 from sklearn.model_selection import StratifiedKFold
 
 from provsel.kernels.bss import bss
 from provsel.kernels.bss_columns import OrderedColumns
-from provsel.kernels.leverage import leverage_scores
 from provsel.kernels.spectral import spectral_basis
-from provsel.selectors import ApproximateBSSSelector, BSSSelector, LeverageScoreSelector
 from textbook import textbook_bss
 
 ROWS = {
@@ -37,28 +33,6 @@ def bench_basis(benchmark, rows, contender):
         "X X^T X": lambda: dense @ dense.T @ dense,  # the operations of our route without its eigenproblem
     }
     benchmark(work[contender])
-
-
-@contenders(OURS, "V M, M square", "V copied")
-@pytest.mark.parametrize("rows", ROWS)
-def bench_leverage_scores(benchmark, rows, contender):
-    V = spectral_basis(ROWS[rows]()).V
-    square = np.eye(V.shape[1])
-    work = {OURS: lambda: leverage_scores(V), "V M, M square": lambda: V @ square, "V copied": V.copy}
-    benchmark(work[contender])
-
-
-@contenders("leverage sampling", "approximate BSS", "BSS", BASIS)
-@pytest.mark.parametrize("rows", ["Gaussian, 150 x 20,000", "TechTC, sparse"])
-def bench_fits_with_a_basis(benchmark, rows, contender):
-    X = ROWS[rows]()
-    r = 2 * X.shape[0]
-    selectors = {
-        "leverage sampling": LeverageScoreSelector(r, random_state=0),
-        "approximate BSS": ApproximateBSSSelector(r, n_projections=min(64, X.shape[0]), random_state=0),
-        "BSS": BSSSelector(r),
-    }
-    benchmark(spectral_basis if contender == BASIS else selectors[contender].fit, X)
 
 
 def rows_for_bss(name):
@@ -100,15 +74,3 @@ def bench_bss_beside_the_textbook(benchmark, rows, r, contender):
     if rows.startswith("Gaussian"):
         benchmark.extra_info["goal"] = f"textbook / {OURS} >= 50"
     benchmark(textbook_bss if contender == "textbook" else lambda V, r: bss(OrderedColumns(V), r), V, r)
-
-
-@contenders(*METHODS, BASIS)
-@pytest.mark.parametrize("name", ["gauss", "low rank", "coherent", "duplicates", "digits", "Kahan", slow("text")])
-def bench_column_subset(benchmark, name, contender):
-    X, r = all_matrices()[name]
-    benchmark(spectral_basis if contender == BASIS else selector_for(contender, X, r).fit, X)
-
-
-@cache
-def all_matrices():
-    return matrices()

@@ -1,15 +1,15 @@
-"""Rows and columns from files and streams, beside the readers of other packages and plain reading."""
+"""Rows and columns from files, beside the readers of other packages and plain reading."""
 
 from functools import cache
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from inputs import OURS, contenders, in_new_process, new_folder, slow, status_megabytes
+from inputs import OURS, contenders, new_folder
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from provsel.selectors import GaussianCompression, OnlineLeverageSelector
+from provsel.selectors import GaussianCompression
 from provsel.streams import column_blocks, row_chunks
 
 CHUNK = 512
@@ -71,46 +71,3 @@ def read_by_us(path):
 def bench_reading(benchmark, file, contender):
     work = {OURS: read_by_us, "peer": PEERS[file], PLAIN: plainly_read}
     benchmark(work[contender], written() / file)
-
-
-N_ROWS, BLOCK = 1_000, 1_000
-
-
-def stream(n_columns):
-    """Yield blocks of columns B g + noise, 20 directions B and a little noise in all, and their numbers."""
-    rng = np.random.default_rng(0)
-    directions = rng.standard_normal((N_ROWS, 20)) / np.sqrt(N_ROWS)
-    for start in range(0, n_columns, BLOCK):
-        noise = rng.standard_normal((N_ROWS, BLOCK), dtype=np.float32)
-        yield directions @ rng.standard_normal((20, BLOCK)) + 3e-4 * noise, np.arange(start, start + BLOCK)
-
-
-def selected(path, n_columns):
-    """Return the columns kept of a stream, or of a file, and the megabytes beyond those after the imports."""
-    before = status_megabytes("VmHWM")
-    selector = OnlineLeverageSelector(sampling_rate=1.0, outside_span="ridge", ridge=1.0, random_state=0)
-    for block, numbers in column_blocks(path, block_size=BLOCK) if path else stream(n_columns):
-        selector.partial_fit_columns(block, numbers)
-    return selector.indices_.size, status_megabytes("VmHWM") - before
-
-
-@cache
-def file_of_columns(n_columns):
-    path = new_folder() / "columns.npy"
-    shape = (N_ROWS, n_columns)
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape, fortran_order=True)
-    for block, numbers in stream(n_columns):
-        array[:, numbers] = block
-    return path
-
-
-@contenders(OURS, "blocks alone")
-@pytest.mark.parametrize(("source", "n_columns"), [("made", 20_000), ("file", 20_000), slow("made", 1_000_000)])
-def bench_stream(benchmark, source, n_columns, contender):
-    path = file_of_columns(n_columns) if source == "file" else None
-    if contender == OURS:
-        kept, megabytes = in_new_process(selected, path, n_columns)
-        benchmark.extra_info.update(kept=kept, megabytes=megabytes, all_columns_megabytes=8e-6 * N_ROWS * n_columns)
-        benchmark.pedantic(selected, (path, n_columns))
-    else:
-        benchmark(lambda: summed(column_blocks(path, block_size=BLOCK) if path else stream(n_columns)))

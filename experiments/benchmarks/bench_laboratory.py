@@ -1,4 +1,4 @@
-"""Seconds of the clock of commands, imports, executors and the report, and CPU seconds of a fold with shared parts."""
+"""Seconds of the clock of commands, imports and executors, and CPU seconds of a fold with shared parts."""
 
 import os
 import subprocess
@@ -9,10 +9,8 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from inputs import TECHTC, contenders, loaded, new_folder, slow
-from stored import write_store
 
 from provlab.core.artefact import compose_artefact
 from provlab.core.cell import trial_seed
@@ -58,44 +56,21 @@ def bench_imports(benchmark, statement, contender):
     benchmark(started("-c", statement if contender == "new" else SVM))
 
 
-@by_the_clock
-@contenders("provsel --help", "provsel status --help")
-@pytest.mark.parametrize("what", ["help"])
-def bench_help(benchmark, what, contender):
-    benchmark(provsel(*contender.split()[1:]))
-
-
-@cache
-def results(n_trials):
-    folder = new_folder()
-    write_store(folder / "store", n_trials)
-    return folder
+COMMANDS = {
+    "help": ["--help"],
+    "help of a command": ["status", "--help"],
+    "status": ["status", "--results"],
+    "verify": ["verify", "--results"],
+}
+"""The last two have nothing stored, in a folder that is added."""
 
 
 @by_the_clock
 @contenders("command", SVM)
-@pytest.mark.parametrize("command", ["status", "verify"])
-@pytest.mark.parametrize("n_trials", [0, 50_000, slow(685_454)])
-def bench_commands(benchmark, n_trials, command, contender):
-    if n_trials == 685_454:
-        benchmark.extra_info["goal"] = "command / 3 s <= 1"
-    benchmark(started("-c", SVM) if contender == SVM else provsel(command, "--results", results(n_trials)))
-
-
-@by_the_clock
-@contenders("report", "reading the store")
-@pytest.mark.parametrize("n_trials", [50_000, slow(1_000_000)])
-def bench_report(benchmark, n_trials, contender):
-    folder = results(n_trials)
-    if contender == "reading the store":
-        benchmark(lambda: [pq.read_table(path, use_threads=False) for path in (folder / "store").iterdir()])
-        return
-    if n_trials == 1_000_000:
-        benchmark.extra_info["goal"] = "report / 60 s <= 1"
-    benchmark.pedantic(provsel("report", "--results", folder))
-    largest = max(path.stat().st_size for path in folder.rglob("report/**/*.html"))
-    benchmark.extra_info["largest_page_megabytes"] = largest / 1e6
-    assert largest < 3e6
+@pytest.mark.parametrize("command", COMMANDS)
+def bench_commands(benchmark, command, contender):
+    folder = [new_folder()] if "--results" in COMMANDS[command] else []
+    benchmark(started("-c", SVM) if contender == SVM else provsel(*COMMANDS[command], *folder))
 
 
 OWN_TABLE = {
