@@ -1,7 +1,6 @@
 """Rows that several benchmarks measure, and how contenders, seconds and memory are measured."""
 
 import re
-import tempfile
 import time
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
@@ -15,9 +14,6 @@ import pytest
 from provlab.data import MissingDataError, load_dataset
 
 OURS = "provsel"
-TEMPORARY = tempfile.TemporaryDirectory(prefix="benchmarks-")
-"""Removed at the end."""
-
 TECHTC = ("Exp_10341_10755", "Exp_10341_14271", "Exp_10341_186330")
 
 
@@ -43,12 +39,6 @@ def two_classes(n, d):
     return X, np.where(signal > 0, 1, -1)
 
 
-@lru_cache(maxsize=2)
-def orthonormal(d, rank):
-    """Return orthonormal columns, shape (d, rank)."""
-    return np.ascontiguousarray(np.linalg.qr(gaussian(d, rank))[0])
-
-
 @cache
 def loaded(name, **options):
     """Return a data set, and skip the benchmark where it is not there."""
@@ -56,10 +46,6 @@ def loaded(name, **options):
         return load_dataset(name, **options)
     except MissingDataError as missing:
         pytest.skip(str(missing))
-
-
-def new_folder():
-    return Path(tempfile.mkdtemp(dir=TEMPORARY.name))
 
 
 def cpu_seconds(function, *arguments):
