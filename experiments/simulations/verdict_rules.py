@@ -47,7 +47,7 @@ def simulated(cases, n_samples):
     """Yield a row for each case: what, rule, n, expected, and a function that draws one or two true or false values."""
     for *about, draw in cases:
         shares = np.mean([draw() for _ in range(n_samples)], axis=0)
-        yield dict(zip(FIELDS, [*about, *np.atleast_1d(shares).tolist()], strict=False))
+        yield *about, *np.atleast_1d(shares).tolist()
 
 
 # ---- single tests
@@ -309,7 +309,7 @@ def main():
     rows = [*simulated(false_verdicts(rng), options.samples), *sizes_needed(rng, options.samples)]
     rows += simulated(of_claims(np.random.default_rng(44)), options.samples)
     rows += simulated(of_counts(np.random.default_rng(45)), options.samples)
-    write_table(FIELDS, rows, options.csv)
+    write_table(rows, options.csv, FIELDS)
 
 
 if __name__ == "__main__":
