@@ -144,7 +144,8 @@ def share_of(n_samples, names, where, rule, verdicts, parameters, shape=""):
     """Return the share of samples in which a statement gets one of some verdicts."""
     rng = generator(where, *names)
     test = rule.partition(",")[0].partition(" ")[0]
-    return f"{np.mean([says(rng, where, test, verdicts, shape=shape, **parameters) for _ in range(n_samples)]):.4f}"
+    gets_one = [says(rng, where, test, verdicts, shape=shape, **parameters) for _ in range(n_samples)]
+    return f"{np.mean(gets_one):.4f}"
 
 
 def rows(n_samples):
