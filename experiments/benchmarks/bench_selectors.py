@@ -1,21 +1,12 @@
-"""Selectors beside scikit-learn, skfeature-chappers and LAPACK, and beside what no such method avoids."""
+"""Selectors beside scikit-learn and skfeature-chappers, and beside what no such method avoids."""
 
 import math
 from functools import cache
 
 import numpy as np
 import pytest
-from inputs import (
-    OURS,
-    TECHTC,
-    contenders,
-    loaded,
-    slow,
-    traced,
-    two_classes,
-)
+from inputs import OURS, TECHTC, contenders, loaded, slow, two_classes
 from scipy import sparse
-from scipy.linalg import qr
 from sklearn.feature_selection import RFE
 from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import SVC
@@ -24,12 +15,7 @@ from provsel.kernels.lpsvm import lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
 from provsel.models import LiblinearSVM, LibsvmSVM
-from provsel.selectors import (
-    AlphaInvestingSelector,
-    LaplacianScoreSelector,
-    RRQRSelector,
-    SVMRFESelector,
-)
+from provsel.selectors import AlphaInvestingSelector, LaplacianScoreSelector, SVMRFESelector
 from provsel.training_view import TrainingView
 
 SCHEDULES = {  # a tenth is of the columns that remain in provsel, and of all in scikit-learn
@@ -59,25 +45,6 @@ def bench_rfe(benchmark, schedule, contender):
     if step == 500 and sizes == [300]:
         benchmark.extra_info["goal"] = f"{SKLEARN} / {OURS} >= 10"
     benchmark({OURS: ours, SKLEARN: theirs, ONE_SVM: lambda: LibsvmSVM().fit(X, y)}[contender])
-
-
-GEQP3 = "LAPACK's geqp3, dense"
-
-
-@contenders(OURS, GEQP3, "r products with X")
-@pytest.mark.parametrize(("documents", "r"), [(300, 128), slow(2_000, 1_024)])
-def bench_rrqr(benchmark, documents, r, contender):
-    X = sparse.csc_array(loaded("rcv1_ccat").X[:documents], dtype=np.float64)
-    direction = np.ones(documents)
-    work = {
-        OURS: lambda: RRQRSelector(r).fit(X),
-        GEQP3: lambda: qr(X.toarray(), mode="r", pivoting=True, check_finite=False, overwrite_a=True),
-        "r products with X": lambda: [X.T @ direction for _ in range(r)],
-    }[contender]
-    benchmark.extra_info["megabytes"] = traced(work)[1]
-    if documents == 2_000:
-        benchmark.extra_info["goal"] = f"{GEQP3} / {OURS} >= 10"
-    benchmark(work)
 
 
 def signed(X, y):

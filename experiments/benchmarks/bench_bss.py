@@ -1,12 +1,10 @@
-"""Spectral bases and BSS, beside LAPACK, the textbook, and products of as many operations."""
+"""BSS, beside the spectral basis that it needs, the textbook, and reading of V."""
 
 from itertools import product
 
 import numpy as np
 import pytest
 from inputs import OURS, TECHTC, contenders, gaussian, loaded
-from scipy import sparse
-from scipy.linalg import svd
 from sklearn.model_selection import StratifiedKFold
 
 from provsel.kernels.bss import bss
@@ -14,25 +12,7 @@ from provsel.kernels.bss_columns import OrderedColumns
 from provsel.kernels.spectral import spectral_basis
 from textbook import textbook_bss
 
-ROWS = {
-    "Gaussian, 150 x 20,000": lambda: gaussian(150, 20_000),
-    "nearly square, 1,000 x 1,200": lambda: gaussian(1_000, 1_200),
-    "TechTC, sparse": lambda: loaded("techtc", set=TECHTC[0]).X,
-}
 BASIS = "spectral basis"
-
-
-@contenders(OURS, "LAPACK's SVD", "X X^T X")
-@pytest.mark.parametrize("rows", ROWS)
-def bench_basis(benchmark, rows, contender):
-    X = ROWS[rows]()
-    dense = X.toarray() if sparse.issparse(X) else X
-    work = {
-        OURS: lambda: spectral_basis(X),
-        "LAPACK's SVD": lambda: svd(dense, full_matrices=False, check_finite=False),
-        "X X^T X": lambda: dense @ dense.T @ dense,  # the operations of our route without its eigenproblem
-    }
-    benchmark(work[contender])
 
 
 def rows_for_bss(name):
