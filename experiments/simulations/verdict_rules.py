@@ -47,7 +47,7 @@ def simulated(cases, n_samples):
     """Yield a row for each case: what, rule, n, expected, and a function that draws one or two true or false values."""
     for *about, draw in cases:
         shares = np.mean([draw() for _ in range(n_samples)], axis=0)
-        yield *about, *np.atleast_1d(shares).tolist()
+        yield dict(zip(FIELDS, [*about, *np.atleast_1d(shares).tolist()], strict=False))
 
 
 # ---- single tests
