@@ -11,7 +11,6 @@ import pytest
 from small_runs import REPO, load_script
 
 BENCHMARKS = REPO / "experiments" / "benchmarks"
-sys.path.append(str(BENCHMARKS))  # the script finds its helpers by its own folder
 ratios = load_script(BENCHMARKS / "ratios.py")
 
 
@@ -32,15 +31,14 @@ def test_every_benchmark_is_found_and_times_contenders():
 
 def test_a_stored_run_has_medians_of_cpu_seconds_by_contender(tmp_path):
     path = tmp_path / "run.json"
-    assert run_benchmarks("-k", "bench_product or bench_growth and scores", f"--benchmark-json={path}").returncode == 0
+    assert run_benchmarks("-k", "bench_product", f"--benchmark-json={path}").returncode == 0
     run = json.loads(path.read_text())
     by_contender = {bench["params"]["contender"]: bench for bench in run["benchmarks"]}
-    assert {"float64", "float32"} < set(by_contender)
+    assert {"float64", "float32"} == set(by_contender)
     assert by_contender["float64"]["options"]["timer"] == "process_time"
     assert by_contender["float64"]["stats"]["median"] > 0
     assert by_contender["float64"]["group"] == by_contender["float32"]["group"] == "product, 1500"
     assert set(run["machine_info"]["environment"]) >= {"blas", "cpu", "numpy"}
-    assert list(ratios.exponents_of(run)["cost"]) == ["leverage scores against rank"]
 
 
 def bench(group, contender, seconds, **extra):
@@ -68,13 +66,3 @@ def test_a_goal_compares_medians_of_a_group(goal, expected):
     slower = [bench("bss, 300", name, seconds, goal=goal) for name, seconds in contenders.items()]
     [result] = ratios.goals_of({"benchmarks": slower})
     assert not result["met"]
-
-
-def test_the_fit_recovers_a_known_exponent_of_the_upper_half():
-    sizes = np.array([10, 20, 40, 80, 160, 320])
-    fit = ratios.fit_exponent(sizes[::-1], (3.0 * sizes**1.5)[::-1])
-    assert (fit.exponent, fit.error) == (pytest.approx(1.5), pytest.approx(0, abs=1e-8))
-    assert ratios.exponent_text(ratios.fit_exponent([1, 2], [1.0, 0.5])) == "-1.00"
-    # a constant cost hides the exponent of small sizes, which are left out
-    all_sizes = np.polyfit(np.log(sizes), np.log(1000 + sizes**2.0), 1)[0]
-    assert ratios.fit_exponent(sizes, 1000.0 + sizes**2.0).exponent > all_sizes

@@ -9,7 +9,7 @@ from provlab.project.papers import papers
 from small_runs import small_cell
 
 NAME = "giesen2013/compression-memory"
-memory = papers()["giesen2013"].module("memory")
+memory = papers()["giesen2013"].module("compression-memory")
 COMPRESSED = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 50}
 LIBLINEAR = {"_target_": "provsel.models.LiblinearSVM"}
 
@@ -67,6 +67,6 @@ def test_table():
         ["", "2.0 (0.5 x, 20.0 %)", ""],
         ["", "2.0 (20.0 %)", ""],
     ]
-    [summary] = [line for line in memory.memory_summary(entries[0], trials[:2]) if line["column"] == "50"]
+    [summary] = [line for line in memory.summarise(entries[0], trials[:2]) if line["column"] == "50"]
     assert summary["value"] == 2.0
     assert summary["sd"] == pytest.approx(np.sqrt(2))

@@ -1,9 +1,8 @@
-"""What bounds a computation on this machine: products, memory, and LAPACK at the sizes of a TechTC fold."""
+"""What bounds a computation on this machine: products and memory."""
 
 import numpy as np
 import pytest
 from inputs import contenders, gaussian
-from scipy.linalg import eigh, svd
 from scipy.linalg.blas import daxpy
 
 
@@ -19,17 +18,4 @@ def bench_product(benchmark, n, contender):
 def bench_memory(benchmark, megabytes, contender):
     x, y = np.ones((2, megabytes * 125_000))
     work = {"copy": lambda: np.copyto(y, x), "y = a x + y": lambda: daxpy(x, y, a=0.5)}
-    benchmark(work[contender])
-
-
-@contenders("eigenvectors of X X^T", "SVD", "X X^T X")
-@pytest.mark.parametrize(("n", "d"), [(150, 20_000)])
-def bench_lapack(benchmark, n, d, contender):
-    X = gaussian(n, d)
-    gram = X @ X.T
-    work = {
-        "eigenvectors of X X^T": lambda: eigh(gram, driver="evd", check_finite=False),
-        "SVD": lambda: svd(X, full_matrices=False, check_finite=False),
-        "X X^T X": lambda: X @ X.T @ X,
-    }
     benchmark(work[contender])

@@ -1,41 +1,21 @@
-"""Selectors beside scikit-learn, skfeature-chappers and LAPACK, and beside what no such method avoids."""
+"""Selectors beside scikit-learn and skfeature-chappers, and beside what no such method avoids."""
 
 import math
 from functools import cache
 
 import numpy as np
 import pytest
-from inputs import (
-    OURS,
-    TECHTC,
-    contenders,
-    in_new_process,
-    loaded,
-    slow,
-    status_megabytes,
-    traced_megabytes,
-    two_classes,
-)
+from inputs import OURS, TECHTC, contenders, loaded, slow, two_classes
 from scipy import sparse
-from scipy.linalg import qr
 from sklearn.feature_selection import RFE
 from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import SVC
 
-from provlab.data import load_dataset
 from provsel.kernels.lpsvm import lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
 from provsel.models import LiblinearSVM, LibsvmSVM
-from provsel.selectors import (
-    AlphaInvestingSelector,
-    LaplacianScoreSelector,
-    OnlineLeverageSelector,
-    RidgeLeverageSelector,
-    RRQRSelector,
-    SparseEmbedding,
-    SVMRFESelector,
-)
+from provsel.selectors import AlphaInvestingSelector, LaplacianScoreSelector, SVMRFESelector
 from provsel.training_view import TrainingView
 
 SCHEDULES = {  # a tenth is of the columns that remain in provsel, and of all in scikit-learn
@@ -65,25 +45,6 @@ def bench_rfe(benchmark, schedule, contender):
     if step == 500 and sizes == [300]:
         benchmark.extra_info["goal"] = f"{SKLEARN} / {OURS} >= 10"
     benchmark({OURS: ours, SKLEARN: theirs, ONE_SVM: lambda: LibsvmSVM().fit(X, y)}[contender])
-
-
-GEQP3 = "LAPACK's geqp3, dense"
-
-
-@contenders(OURS, GEQP3, "r products with X")
-@pytest.mark.parametrize(("documents", "r"), [(300, 128), slow(2_000, 1_024)])
-def bench_rrqr(benchmark, documents, r, contender):
-    X = sparse.csc_array(loaded("rcv1_ccat").X[:documents], dtype=np.float64)
-    direction = np.ones(documents)
-    work = {
-        OURS: lambda: RRQRSelector(r).fit(X),
-        GEQP3: lambda: qr(X.toarray(), mode="r", pivoting=True, check_finite=False, overwrite_a=True),
-        "r products with X": lambda: [X.T @ direction for _ in range(r)],
-    }[contender]
-    benchmark.extra_info["megabytes"] = traced_megabytes(work)
-    if documents == 2_000:
-        benchmark.extra_info["goal"] = f"{GEQP3} / {OURS} >= 10"
-    benchmark(work)
 
 
 def signed(X, y):
@@ -150,21 +111,6 @@ def bench_laplacian_score(benchmark, name, contender):
     benchmark(work[contender])
 
 
-def laplacian_of_mnist():
-    """Return the megabytes of a process that scores all images."""
-    LaplacianScoreSelector(100).fit(load_dataset("mnist").X)
-    return status_megabytes("VmHWM")
-
-
-@pytest.mark.slow
-@contenders(OURS)
-def bench_laplacian_score_of_mnist(benchmark, contender):
-    loaded("mnist")
-    megabytes = benchmark.pedantic(in_new_process, (laplacian_of_mnist,))
-    benchmark.extra_info["megabytes"] = megabytes
-    assert megabytes < 4_000
-
-
 def refitted(X, y, wealth=0.5):
     """Return the columns that alpha-investing accepts, by a least-squares fit with each candidate."""
     income, accepted = wealth, []
@@ -199,37 +145,3 @@ def bench_alpha_investing(benchmark, n, contender):
     }
     benchmark.extra_info["goal"] = f"refit / {OURS} >= 50"
     benchmark(work[contender])
-
-
-@cache
-def calibrated(name, r):
-    """Return the selector whose rate keeps r columns; the paper must have searched for it as well."""
-    return online(r).fit(loaded(name).X)
-
-
-def online(r, rate=None):
-    return OnlineLeverageSelector(r, outside_span="project", sampling_rate=rate, random_state=0)
-
-
-SIZES = [*((name, r) for name in ("orl", "coil20") for r in (20, 260, 500)), *(("usps", r) for r in (10, 100, 250))]
-SEARCH, PRODUCT = "its calibration", "product of 2 n d k operations"
-
-
-@contenders("OFS", SEARCH, "LapS", "LevS", "Alpha", "SEC", PRODUCT)
-@pytest.mark.parametrize(("name", "r"), [*SIZES, *(slow(name, 260) for name in ("ar", "cifar10", "mnist"))])
-def bench_ofs(benchmark, name, r, contender):
-    data = loaded(name)
-    X, y = data.X, data.y
-    if contender == PRODUCT:
-        columns = X[:, calibrated(name, r).indices_]
-        benchmark(lambda: X.T @ columns)
-        return
-    selectors = {
-        "OFS": online(r, calibrated(name, r).sampling_rate_),
-        SEARCH: online(r),
-        "LapS": LaplacianScoreSelector(r),
-        "LevS": RidgeLeverageSelector(r),
-        "Alpha": AlphaInvestingSelector(),
-        "SEC": SparseEmbedding(r, random_state=0),
-    }
-    benchmark(selectors[contender].fit, X, y)

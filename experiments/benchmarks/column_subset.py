@@ -5,7 +5,7 @@ python experiments/benchmarks/column_subset.py --repeats 5 --csv docs/measured/c
 The number is ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 of `certify_subset`, with k = r = 20 (59 of Kahan's 60 columns), of
 one draw of each matrix, digits centred; randomised methods are means over `--repeats` seeds. Methods with a rank of r/2
 promise something beside X_{r/2} only. A ratio above a promise that is certain is a defect, and stops the run.
-`bench_bases.py` has what each costs.
+`extremes.py` has what each costs.
 """
 
 import argparse

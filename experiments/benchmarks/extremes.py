@@ -18,11 +18,10 @@ import warnings
 from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
-from inputs import in_new_process, status_megabytes
+from inputs import cpu_seconds, in_new_process, status_megabytes
 from scipy import sparse
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
-from timing import cpu_seconds
 
 from provsel import selectors
 

@@ -1,6 +1,6 @@
 """Methods of the field beside the packages that people use, in one run: CPU seconds, picks in common, memory.
 
-python experiments/benchmarks/field.py [--quick] [--sizes 200x2000 ...] [--methods mRMR ...] [--csv FILE]
+python experiments/benchmarks/field.py [--sizes 60x200 ...] [--methods mRMR ...] [--csv FILE]
 python experiments/benchmarks/field.py --growth [--methods mRMR ...] [--csv FILE]
 python experiments/benchmarks/field.py --memory [--methods mRMR ...] [--csv FILE]
 
@@ -18,89 +18,32 @@ and 200 x 100,000, classes. A fit is stopped after `LONGEST` CPU seconds; the pe
 Packages that are no dependency of provsel are compared where they can be imported: pip install mrmr-selection
 skfeature-chappers skrebate pyHSICLasso boruta knockpy skmatter. Packages that take minutes are left out: see
 `TOO_LONG`.
-
-Goals: mRMR, ReliefF and MultiSURF 50 times as fast where columns exceed rows, 25 times on 2,000 x 500; mutual
-information 30 and 13 times.
 """
 
 import argparse
-import csv
-import multiprocessing
 import resource
 import signal
 import statistics
-import tracemalloc
 import warnings
-from functools import partial
-from importlib import import_module
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
-from field_cases import forests, neighbours
-from sklearn.base import clone
-from sklearn.feature_selection import (
-    RFE,
-    SelectKBest,
-    f_classif,
-    f_regression,
-    mutual_info_classif,
-    mutual_info_regression,
-)
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import NearestCentroid
-from sklearn.svm import SVC
+import pandas as pd
+from field_cases import CASES, LEFT_OUT, TOO_LONG
+from inputs import cpu_seconds, in_new_process, traced
 from threadpoolctl import threadpool_limits
-from timing import case, cpu_seconds, report, rules_table, several
-from timing.exponents import exponent_text, fit_exponent
 
-from provsel.selectors import (
-    AlphaInvestingSelector,
-    FTestSelector,
-    JMISelector,
-    LaplacianScoreSelector,
-    MRMRSelector,
-    MutualInformationSelector,
-    RankTestSelector,
-    ShrunkenCentroidsSelector,
-    SVMRFESelector,
-)
-
-BENCH = {
-    "bench": ["--sizes", "200x2000", "--methods", "mRMR", "mutual information", "F test", "rank test", "ReliefF"],
-    "quick": ["--quick", "--methods", "mRMR", "mutual information", "F test", "rank test", "ReliefF", "MultiSURF"],
-    "left_out": "2,000 x 500 and 100 x 20,000, and methods whose packages take minutes",
-    "seconds": 300,
-}
-SIZES = ("200x2000", "2000x500", "100x20000")
-N_PICKED = 20
+SIZES = ("60x200", "200x2000", "2000x500", "100x20000")
 FIELDS = ["method", "package", "rows x columns", "target", "ours s", "theirs s", "times", "picks", "MB"]
-GOALS = {"mRMR": (50, 25), "ReliefF": (50, 25), "MultiSURF": (50, 25), "mutual information": (30, 13)}
-"""How many times as fast ours should be, where columns exceed rows and else."""
-FORESTS = ("Boruta", "forest RFE", "permutation importance")
-LEFT_OUT = {
-    "knockoffs": {("100x20000", "classes"), ("100x20000", "numbers")},
-    "SVM-RFE": {("2000x500", "classes")},
-}
-"""Cases that take minutes here too: SVMs of rows that overlap, trees of numbers that try a third of 20,000 columns.
-Knockoffs of more than 2,000 columns are refused.
-"""
-LEFT_OUT |= {method: {("100x20000", "numbers")} for method in FORESTS}
-TALL = {("2000x500", "classes"), ("2000x500", "numbers")}
-WIDE = {("100x20000", "classes"), ("100x20000", "numbers")}
-TOO_LONG = {
-    "SURF": WIDE | TALL | {("200x2000", "numbers")}, "SURF*": WIDE | TALL | {("200x2000", "numbers")},
-    "CMIM": WIDE | TALL, "MIFS": WIDE | TALL, "CUR": WIDE,
-    "forward selection": WIDE | TALL | {("200x2000", "classes"), ("200x2000", "numbers")},
-    "permutation importance": WIDE | {("200x2000", "classes"), ("200x2000", "numbers"), ("2000x500", "numbers")},
-}  # fmt: skip
-"""Cases whose packages take minutes."""
 ROWS, COLUMNS = (500, 1000, 2000, 4000), (1000, 2000, 4000, 8000)
-MEMORY_SIZES, LONGEST = ("20000x500", "200x100000"), 20
-MEMORY_FIELDS = ["method", "rows x columns", "peak MB", "before MB", "s"]
 KNOCKOFF_SIZES = ["200x250", "200x500", "200x1000", "200x2000"]
 GROWTH_FIELDS = ["method", "exponent of n", "exponent of d", "s of 4,000 x 200", "s of 100 x 8,000"]
+MEMORY_SIZES, LONGEST = ("20000x500", "200x100000"), 20
+MEMORY_FIELDS = ["method", "rows x columns", "peak MB", "before MB", "s"]
 
 
+@lru_cache(maxsize=1)
 def rows_of(size):
     """Return X, two classes and numbers."""
     n_samples, n_features = map(int, size.split("x"))
@@ -111,150 +54,13 @@ def rows_of(size):
     return X, (numbers > np.median(numbers)).astype(int), numbers
 
 
-def is_regression(y):
-    return y.dtype.kind == "f"
-
-
-def ours(make):
-    """Return a selection by a class of provsel."""
-    return lambda X, y: make().fit(X, y).indices_
-
-
-def best(scores):
-    return np.argsort(-scores, kind="stable")[:N_PICKED]
-
-
-def by_mrmr(X, y):
-    """Return the picks of mrmr-selection."""
-    import pandas as pd
-
-    mrmr = import_module("mrmr")
-    select = mrmr.mrmr_regression if is_regression(y) else mrmr.mrmr_classif
-    return select(pd.DataFrame(X), pd.Series(y), K=N_PICKED, n_jobs=1, show_progress=False)
-
-
-def by_information(X, y):
-    estimate = mutual_info_regression if is_regression(y) else mutual_info_classif
-    return best(estimate(X, y, random_state=0))
-
-
-def by_cmim(X, y):
-    """Return the picks of scikit-feature, which takes codes."""
-    cmim = import_module("skfeature.function.information_theoretical_based.CMIM").cmim
-    return cmim(codes_of(X), y, mode="index", n_selected_features=N_PICKED)
-
-
-def by_mifs(X, y):
-    """Return the picks of scikit-feature, whose functions MIFS and JMI return places instead, and no JMI."""
-    likelihood = import_module("skfeature.function.information_theoretical_based.LCSI").lcsi
-    return likelihood(codes_of(X), y, mode="index", beta=0.5, gamma=0.0, n_selected_features=N_PICKED)
-
-
-def of_codes(criterion, X, y):
-    selector = JMISelector(N_PICKED, criterion=criterion, beta=0.5, discrete_features=True)
-    return selector.fit(codes_of(X), y).indices_
-
-
-def codes_of(X):
-    return np.digitize((X - X.mean(axis=0)) / X.std(axis=0), [-0.5, 0.5])
-
-
-def by_f_test(X, y):
-    return SelectKBest(f_regression if is_regression(y) else f_classif, k=N_PICKED).fit(X, y).get_support(indices=True)
-
-
-def by_rank_test(X, y):
-    """Return what SciPy's tests of each column choose."""
-    from scipy.stats import kruskal, spearmanr
-
-    if is_regression(y):
-        return best(np.array([abs(spearmanr(column, y).statistic) for column in X.T]))
-    return best(np.array([kruskal(column[y == 0], column[y == 1]).statistic for column in X.T]))
-
-
-def by_centroids(X, y):
-    return best(np.abs(NearestCentroid(shrink_threshold=1e-12).fit(X, y).deviations_).max(axis=0))
-
-
-def by_elimination(X, y):
-    model = Ridge(alpha=0.5) if is_regression(y) else SVC(kernel="linear")
-    return RFE(model, n_features_to_select=N_PICKED, step=n_dropped(X)).fit(X, y).get_support(indices=True)
-
-
-def n_dropped(X):
-    """Return a tenth of the columns: a fraction is one of the columns that remain in provsel, else one of all."""
-    return X.shape[1] // 10
-
-
-def kernel_width(X):
-    """Return a width of the size of distances, for ours and the package's."""
-    return float(X.shape[1] ** 0.5 * X[0].std())
-
-
-def of_laplacian(X, y):
-    return LaplacianScoreSelector(N_PICKED, kernel_width=kernel_width(X)).fit(X).indices_
-
-
-def by_laplacian(X, y):
-    """Return the picks of scikit-feature, of its graph without loops."""
-    affinity = import_module("skfeature.utility.construct_W").construct_W
-    order = import_module("skfeature.function.similarity_based.lap_score").lap_score
-    W = affinity(X, metric="euclidean", neighbor_mode="knn", weight_mode="heat_kernel", k=5, t=kernel_width(X))
-    W.setdiag(0.0)
-    return order(X, mode="index", W=W)[:N_PICKED]
-
-
-def by_alpha_investing(X, y):
-    investing = import_module("skfeature.function.streaming.alpha_investing").alpha_investing
-    return investing(X, y, 0.5, 0.5)[:N_PICKED]
-
-
-BOTH, CLASSES = ("classes", "numbers"), ("classes",)
-CASES = {  # our selection and the package's, both functions of X and y; the package; and the kinds of target
-    "mRMR": (ours(partial(MRMRSelector, N_PICKED)), by_mrmr, "mrmr-selection", BOTH),
-    "mutual information": (
-        ours(partial(MutualInformationSelector, N_PICKED, random_state=0)), by_information, "scikit-learn", BOTH,
-    ),
-    "CMIM": (partial(of_codes, "cmim"), by_cmim, "skfeature-chappers", CLASSES),
-    "MIFS": (partial(of_codes, "mifs"), by_mifs, "skfeature-chappers", CLASSES),
-    "JMI": (ours(partial(JMISelector, N_PICKED)), None, "", BOTH),
-    "F test": (ours(partial(FTestSelector, N_PICKED)), by_f_test, "scikit-learn", BOTH),
-    "rank test": (ours(partial(RankTestSelector, N_PICKED)), by_rank_test, "scipy", BOTH),
-    "shrunken centroids": (ours(partial(ShrunkenCentroidsSelector, N_PICKED)), by_centroids, "scikit-learn", CLASSES),
-    "SVM-RFE": (
-        lambda X, y: SVMRFESelector(N_PICKED, step=n_dropped(X)).fit(X, y).indices_,
-        by_elimination, "scikit-learn", BOTH,
-    ),
-    "Laplacian score": (of_laplacian, by_laplacian, "skfeature-chappers", CLASSES),
-    "alpha-investing": (
-        ours(partial(AlphaInvestingSelector, N_PICKED)), by_alpha_investing, "skfeature-chappers", BOTH,
-    ),
-}  # fmt: skip
-PACKAGES = {
-    "Boruta": "boruta", "forest RFE": "scikit-learn", "permutation importance": "scikit-learn",
-    "forward selection": "scikit-learn", "stability selection": "scikit-learn", "knockoffs": "knockpy",
-    "ReliefF": "skrebate", "MultiSURF": "skrebate", "SURF": "skrebate", "SURF*": "skrebate",
-    "HSIC lasso": "pyHSICLasso", "CUR": "skmatter", "farthest columns": "skmatter",
-}  # fmt: skip
-for name, (select, package_select) in forests.CASES.items():
-    CASES[name] = (select, package_select, PACKAGES[name], BOTH)
-for name, (selector, package_select) in neighbours.CASES.items():
-    CASES[name] = (
-        ours(partial(clone, selector)),
-        package_select,
-        PACKAGES[name],
-        BOTH if selector.needs_labels else CLASSES,
-    )
-
-
-def traced(function):
-    """Return the result of a call, and the largest sum of what it allocates, in MB."""
-    tracemalloc.start()
-    try:
-        result = function()
-        return result, tracemalloc.get_traced_memory()[1] / 1e6
-    finally:
-        tracemalloc.stop()
+def timed(function):
+    """Return the median CPU seconds of three calls, or of one of more than a second, and the result of the last."""
+    seconds = []
+    while len(seconds) < 3 and (not seconds or seconds[-1] <= 1):
+        spent, result = cpu_seconds(function)
+        seconds.append(spent)
+    return statistics.median(seconds), result
 
 
 def rounded(factor):
@@ -262,139 +68,126 @@ def rounded(factor):
     return f"{float(f'{factor:.3g}'):g}"
 
 
-def measured(method, size, target, X, y):
-    """Return the row of the table, and the record, of one case."""
-    select, package_select, package, _ = CASES[method]
-    run = partial(select, X, y)
-    picked, megabytes = traced(run)
-    seconds = several(run)
-    row = {"method": method, "rows x columns": size, "target": target, "ours s": f"{statistics.median(seconds):.3g}"}
-    row["MB"] = f"{megabytes:.0f}"
-    peer = None
-    if package_select is not None and (size, target) not in TOO_LONG.get(method, ()):
-        try:
-            first, theirs = cpu_seconds(partial(package_select, X, y))
-        except ImportError as missing:
-            print(f"{method}: {missing.name} is not installed, and {package} left out")
-        else:
-            peer = package, [first, *(several(partial(package_select, X, y), 2) if first < 1 else [])]
-            row |= {"package": package, "theirs s": f"{statistics.median(peer[1]):.3g}"}
-            row["times"] = rounded(statistics.median(peer[1]) / statistics.median(seconds))
-            row["picks"] = f"{np.intersect1d(picked, theirs).size} of {len(theirs)}"
-    goal = ""
-    if method in GOALS:
-        n_samples, n_features = X.shape
-        goal = f"ratio >= {GOALS[method][0 if n_features > n_samples else 1]}"
-    return row, case(f"{method}, {target}, {size}", seconds, peer=peer, goal=goal if peer else "")
+def is_in(size, target, cases):
+    """Return whether cases, as of `TOO_LONG`, have a size, or a target of it."""
+    return size in cases or f"{size} {target}" in cases
 
 
-def table_of(sizes, methods, path):
-    """Return the rows of the table and the records of the cases; rows of other cases in the file are kept."""
-    rows, cases = stored(path, FIELDS[:1] + FIELDS[2:4]), []
+def table_rows(sizes, methods):
+    """Yield a row for each case."""
     for size in sizes:
         X, classes, numbers = rows_of(size)
         for method in methods:
-            for target in CASES[method][3]:
-                if (size, target) not in LEFT_OUT.get(method, ()):
-                    row, record = measured(method, size, target, X, classes if target == "classes" else numbers)
-                    print(row, flush=True)
-                    rows[method, size, target] = row
-                    cases.append(record)
-    place = {method: number for number, method in enumerate(CASES)}
-    return sorted(rows.values(), key=lambda row: (place[row["method"]], row["rows x columns"], row["target"])), cases
+            for target in CASES[method].targets:
+                if not is_in(size, target, LEFT_OUT.get(method, ())):
+                    yield measured(method, size, target, X, classes if target == "classes" else numbers)
 
 
-def growth_of(methods, path):
-    """Return the rows of the table of exponents, and the records of the cases."""
-    rows, cases = stored(path, ["method"]), []
-    sizes = [[f"{n}x200" for n in ROWS], [f"100x{d}" for d in COLUMNS]]
+def measured(method, size, target, X, y):
+    case = CASES[method]
+    run = partial(case.select, X, y)
+    picked, megabytes = traced(run)
+    seconds, _ = timed(run)
+    row = {"method": method, "rows x columns": size, "target": target, "ours s": f"{seconds:.3g}"}
+    row["MB"] = f"{megabytes:.0f}"
+    if case.package_select is None or is_in(size, target, TOO_LONG.get(method, ())):
+        return row
+    try:
+        their_seconds, theirs = timed(partial(case.package_select, X, y))
+    except ImportError as missing:
+        print(f"{method}: {missing.name} is not installed, and {case.package} left out")
+        return row
+    row |= {"package": case.package, "theirs s": f"{their_seconds:.3g}", "times": rounded(their_seconds / seconds)}
+    return row | {"picks": f"{np.intersect1d(picked, theirs).size} of {len(theirs)}"}
+
+
+def growth_rows(methods):
+    """Yield the exponents and the seconds of the largest case of each method."""
     for method in methods:
-        sizes_of_method = [sizes[0], KNOCKOFF_SIZES] if method == "knockoffs" else sizes
         row = {"method": method}
-        for names, label in zip(sizes_of_method, ("n", "d"), strict=True):
+        tall = [f"{n}x200" for n in ROWS]
+        wide = KNOCKOFF_SIZES if method == "knockoffs" else [f"100x{d}" for d in COLUMNS]
+        for place, names in enumerate([tall, wide]):
             seconds = []
             for size in names:
                 X, classes, _ = rows_of(size)
-                seconds.append(statistics.median(several(partial(CASES[method][0], X, classes))))
-                cases.append(case(f"growth of {method}, {size}", seconds[-1]))
-            along = ROWS if label == "n" else [int(size.split("x")[1]) for size in names]
-            row[f"exponent of {label}"] = exponent_text(fit_exponent(along, seconds))
-            row[GROWTH_FIELDS[3 if label == "n" else 4]] = f"{seconds[-1]:.3g}"
-        print(row, flush=True)
-        rows[(method,)] = row
-    return [rows[(method,)] for method in CASES if (method,) in rows], cases
+                seconds.append(timed(partial(CASES[method].select, X, classes))[0])
+            lengths = [int(size.split("x")[place]) for size in names]
+            row[GROWTH_FIELDS[1 + place]] = exponent_text(lengths, seconds)
+            row[GROWTH_FIELDS[3 + place]] = f"{seconds[-1]:.3g}"
+        yield row
 
 
-def memory_of(methods, path):
-    """Return the rows of the table of memory, and the records of the cases."""
-    rows, cases = stored(path, MEMORY_FIELDS[:2]), []
+def exponent_text(sizes, seconds):
+    """Return "0.98 ± 0.02", of least squares in the logarithms of the three largest: small ones have constant costs."""
+    (exponent, _), covariance = np.polyfit(np.log(sizes[-3:]), np.log(seconds[-3:]), 1, cov=True)
+    return f"{exponent:.2f} ± {np.sqrt(covariance[0, 0]):.2f}"
+
+
+def memory_rows(methods):
+    """Yield a row for each size and method."""
     for size in MEMORY_SIZES:
-        X, classes, _ = rows_of(size)
+        rows_of(size)  # before the fork, so that a peak has X and nothing of how it is drawn
         for method in methods:
             if method == "knockoffs" and size != "20000x500":
                 continue  # which refuses more than 2,000 columns
-            receiver, sender = multiprocessing.Pipe(duplex=False)
-            target = partial(send_peak, sender, partial(CASES[method][0], X, classes))
-            child = multiprocessing.get_context("fork").Process(target=target)
-            child.start()
-            before, peak, seconds = receiver.recv()
-            child.join()
+            before, peak, seconds = in_new_process(peaks, method, size, start="fork")
             row = {"method": method, "rows x columns": size, "peak MB": f"{peak:.0f}", "before MB": f"{before:.0f}"}
-            row["s"] = seconds
-            print(row, flush=True)
-            rows[method, size] = row
-            cases.append(case(f"memory of {method}, {size}", peak, unit="MB"))
-    place = {method: number for number, method in enumerate(CASES)}
-    return sorted(rows.values(), key=lambda row: (place[row["method"]], row["rows x columns"])), cases
+            yield row | {"s": seconds}
 
 
-def send_peak(sender, run):
-    """Send the peak of this process before and after a fit, in MB, and the fit's CPU seconds as a text."""
+def peaks(method, size):
+    """Return the peak of this process before and after a fit, in MB, and the fit's CPU seconds as a text."""
+    X, classes, _ = rows_of(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
-        seconds = f"{cpu_seconds(run)[0]:.2g}"
+        seconds = f"{cpu_seconds(CASES[method].select, X, classes)[0]:.2g}"
     except TimeoutError:
         seconds = f"stopped after {LONGEST}"
     except ValueError as error:
         seconds = f"refused: {error}"
     signal.setitimer(signal.ITIMER_PROF, 0)
-    sender.send((before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, seconds))
+    return before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, seconds
 
 
 def stop(signal_number, frame):
     raise TimeoutError
 
 
-def stored(path, key):
-    """Return the rows of a CSV file, by the fields of a key; none without a file."""
-    if path is None or not path.exists():
-        return {}
-    with path.open(newline="") as file:
-        return {tuple(row[field] for field in key): row for row in csv.DictReader(file)}
+def table_of(rows, fields, path):
+    """Return the rows as a table, with those of other cases in a file, ordered by method, size and target."""
+    lines = []
+    for row in rows:
+        print(row, flush=True)
+        lines.append(row)
+    table = pd.DataFrame(lines, columns=fields)
+    if path and path.exists():
+        table = pd.concat([pd.read_csv(path, dtype=str), table])
+    key = [field for field in ("method", "rows x columns", "target") if field in fields]
+    table["method"] = pd.Categorical(table["method"], [*CASES])
+    return table.drop_duplicates(key, keep="last").sort_values(key)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="60 x 200 only")
     parser.add_argument("--growth", action="store_true", help="exponents of ours in n and d, and no package")
     parser.add_argument("--memory", action="store_true", help="largest resident sets of ours, and no package")
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     parser.add_argument("--methods", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--csv", type=Path, help="write the table there too")
     options = parser.parse_args()
-    fields = FIELDS
     with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
         if options.growth:
-            fields = GROWTH_FIELDS
-            rows, cases = growth_of(options.methods, options.csv)
+            table = table_of(growth_rows(options.methods), GROWTH_FIELDS, options.csv)
         elif options.memory:
-            fields = MEMORY_FIELDS
-            rows, cases = memory_of(options.methods, options.csv)
+            table = table_of(memory_rows(options.methods), MEMORY_FIELDS, options.csv)
         else:
-            rows, cases = table_of(["60x200"] if options.quick else options.sizes, options.methods, options.csv)
-    report("field", rules_table(fields, rows, options.csv), cases, rows=rows)
+            table = table_of(table_rows(options.sizes, options.methods), FIELDS, options.csv)
+    print(table.to_string(index=False, na_rep=""))
+    if options.csv:
+        table.to_csv(options.csv, index=False)
 
 
 if __name__ == "__main__":

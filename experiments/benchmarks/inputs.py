@@ -1,7 +1,7 @@
-"""Rows that several benchmarks measure, and how they say what is measured against what."""
+"""Rows that several benchmarks measure, and how contenders, seconds and memory are measured."""
 
 import re
-import tempfile
+import time
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, lru_cache
@@ -14,9 +14,6 @@ import pytest
 from provlab.data import MissingDataError, load_dataset
 
 OURS = "provsel"
-TEMPORARY = tempfile.TemporaryDirectory(prefix="benchmarks-")
-"""Removed at the end."""
-
 TECHTC = ("Exp_10341_10755", "Exp_10341_14271", "Exp_10341_186330")
 
 
@@ -42,12 +39,6 @@ def two_classes(n, d):
     return X, np.where(signal > 0, 1, -1)
 
 
-@lru_cache(maxsize=2)
-def orthonormal(d, rank):
-    """Return orthonormal columns, shape (d, rank)."""
-    return np.ascontiguousarray(np.linalg.qr(gaussian(d, rank))[0])
-
-
 @cache
 def loaded(name, **options):
     """Return a data set, and skip the benchmark where it is not there."""
@@ -57,16 +48,19 @@ def loaded(name, **options):
         pytest.skip(str(missing))
 
 
-def new_folder():
-    return Path(tempfile.mkdtemp(dir=TEMPORARY.name))
+def cpu_seconds(function, *arguments):
+    """Return (CPU seconds of the process, result) of one call."""
+    start = time.process_time()
+    result = function(*arguments)
+    return time.process_time() - start, result
 
 
-def traced_megabytes(function):
-    """Return the most memory that a call holds at once beside its input."""
+def traced(function):
+    """Return the result of a call, and the megabytes that it holds at once beside its input."""
     tracemalloc.start()
     try:
-        function()
-        return tracemalloc.get_traced_memory()[1] / 1e6
+        result = function()
+        return result, tracemalloc.get_traced_memory()[1] / 1e6
     finally:
         tracemalloc.stop()
 
@@ -77,7 +71,7 @@ def status_megabytes(field):
     return int(re.search(rf"{field}:\s+(\d+) kB", status)[1]) * 1024e-6
 
 
-def in_new_process(function, *arguments):
+def in_new_process(function, *arguments, start="spawn"):
     """Return what a function returns in a process whose memory is its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context(start)) as pool:
         return pool.submit(function, *arguments).result()

@@ -22,12 +22,12 @@ from importlib import import_module
 
 import numpy as np
 import pandas as pd
+from inputs import cpu_seconds
 from scipy.linalg import qr, svdvals
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, SequentialFeatureSelector, mutual_info_classif
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
-from timing import cpu_seconds
 
 from provlab.data import MissingDataError, dataset_members, load_dataset
 from provsel.selectors import (

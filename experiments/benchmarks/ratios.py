@@ -1,9 +1,8 @@
-"""python experiments/benchmarks/ratios.py RUN.json [--goals FILE]: goals and exponents of a stored run.
+"""python experiments/benchmarks/ratios.py RUN.json [--goals FILE]: goals of a stored run.
 
 RUN.json is what `make bench OVERRIDES=--benchmark-autosave` left below results/benchmarks. A goal compares medians of
-two contenders of a group, or one with a number of seconds; its range is of the fastest and slowest rounds. An exponent
-is fitted by least squares in the logarithms over the upper half of the sizes, where constant costs matter least.
---goals writes what the page of results/reference shows, results/reference/benchmarks.json.
+two contenders of a group, or one with a number of seconds; its range is of the fastest and slowest rounds. --goals
+writes what the page of results/reference shows, results/reference/benchmarks.json.
 """
 
 import argparse
@@ -12,7 +11,6 @@ import operator
 from pathlib import Path
 
 import pandas as pd
-from timing.exponents import exponent_text, fit_exponent
 
 from provlab.core.tables import write_text
 
@@ -58,20 +56,6 @@ def goals_of(run):
     return [goal_of(group, groups[group]) for group in sorted(with_goal)]
 
 
-def exponents_of(run):
-    """Return a line for each method and size that grew."""
-    costs = {}
-    for bench in run["benchmarks"]:
-        about = bench["extra_info"]
-        if "growth" in about:
-            costs.setdefault(about["growth"], []).append(about | {"seconds": bench["stats"]["median"]})
-    rows = []
-    for name, points in costs.items():
-        fit = fit_exponent([point["size"] for point in points], [point["seconds"] for point in points])
-        rows.append({"cost": name, "exponent": exponent_text(fit), "theory": points[0]["theory"]})
-    return pd.DataFrame(rows)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
@@ -80,7 +64,6 @@ def main():
     run = json.loads(options.run.read_text(encoding="utf-8"))
     goals = goals_of(run)
     print(pd.DataFrame(goals).to_string(index=False))
-    print(exponents_of(run).to_string(index=False))
     if options.goals:
         place = run["machine_info"]["environment"]
         about = {**place, "date": run["datetime"], "cpu_features": place["cpu"]}

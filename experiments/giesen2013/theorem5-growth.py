@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,7 +38,7 @@ def render(rendering: Rendering) -> str:
     for place, size in enumerate(sizes):
         rows.append([f"{size:,}", *_interval_texts(needed[place], resampled[:, place])])
     for (first, last), lines in exponents.groupby(["from_m", "to_m"]):
-        texts = [_exponent_text(line) for line in lines.itertuples()]
+        texts = [_with_interval(line.exponent, line.low, line.high, ".2f") for line in lines.itertuples()]
         rows.append([f"exponent from m = {first:,} to {last:,}", *texts])
         rows.append(["the same of log m", *(f"{value:.2f}" for value in lines["of_log_m"])])
     text = write_tables(
@@ -117,23 +116,19 @@ def fitted_exponents(sizes: np.ndarray, needed: np.ndarray, resampled: np.ndarra
     return pd.DataFrame(lines, columns=["delta", "from_m", "to_m", "exponent", "low", "high", "of_log_m"])
 
 
-def _exponent_text(line: Any) -> str:
-    if np.isnan([line.exponent, line.low, line.high]).any():
-        return ""
-    return f"{line.exponent:.2f} ({line.low:.2f} to {line.high:.2f})"
-
-
 def _interval_texts(values: np.ndarray, resampled: np.ndarray) -> list[str]:
-    """Return a text for each delta: the l and its interval; "" where there is none."""
+    """Return a text for each delta, the l and its interval."""
     low, high = np.quantile(resampled, ENDS, axis=0)
     texts = []
     for value, least, most in zip(values, low, high, strict=True):
-        if np.isnan([value, least, most]).any():
-            texts.append("")
-            continue
-        form = ",.0f" if value >= 100 else ".1f"
-        texts.append(f"{value:{form}} ({least:{form}} to {most:{form}})")
+        texts.append(_with_interval(value, least, most, ",.0f" if value >= 100 else ".1f"))
     return texts
+
+
+def _with_interval(value: float, low: float, high: float, form: str) -> str:
+    if np.isnan([value, low, high]).any():
+        return ""
+    return f"{value:{form}} ({low:{form}} to {high:{form}})"
 
 
 def draw_growth(sizes: np.ndarray, needed: np.ndarray, resampled: np.ndarray, stem: Path, title: str) -> list[Path]:

@@ -1,11 +1,9 @@
 """make reproduce-certificates | provsel reproduce paul2016/certificates [protocol.repeats=1]."""
 
-import math
-
 from provlab.core.frames import mean_lines
 from provlab.core.recipe import Recipe, Rendering, printed
 from provlab.core.summaries import RADIUS_MARGIN_RATIO, count_states, with_radius_margin
-from provlab.core.tables import Traced, write_tables
+from provlab.core.tables import Traced, value_text, write_tables
 
 from .certificate_figure import CERTIFICATES, MEASURES, TRIAL_COLUMNS, draw_certificates
 
@@ -36,11 +34,7 @@ def summarise(entry, trials):
 def combined_and_states(trials):
     """Return the texts of `COMBINED` and `STATE_HEADINGS`."""
     combined = trials[RADIUS_MARGIN_RATIO]
-    return [two_decimals(combined.median()), two_decimals(combined.max()), *count_states(trials, STATES).values()]
-
-
-def two_decimals(number):
-    return "" if math.isnan(number) else f"{number:.2f}"
+    return [value_text(combined.median()), value_text(combined.max()), *count_states(trials, STATES).values()]
 
 
 def render(rendering: Rendering) -> str:
@@ -54,7 +48,7 @@ def render(rendering: Rendering) -> str:
     for method in layout.rows:
         for column in layout.columns:
             part = trials[(trials["row"] == method) & (trials["column"] == column)]
-            texts = [two_decimals(part[f"certificate_{name}"].mean()) for name in MEASURES]
+            texts = [value_text(part[f"certificate_{name}"].mean()) for name in MEASURES]
             texts += combined_and_states(part)
             rows.append([method, column, *(Traced(text, method, column) for text in texts)])
     how = f"{rendering.folds}, {rendering.frame['dataset'].nunique()} data sets"

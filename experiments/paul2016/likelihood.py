@@ -39,16 +39,6 @@ TIES = "table1-ties"
 
 KEY = ["method", "reading", "ties", "list"]
 
-SHARES = [
-    "exactly", "exactly_low", "exactly_high", "five", "five_low", "five_high", "shared", "relevant", "plain",
-    "gaps", "gaps_low", "gaps_high", "error", "cells_of_set_0", "shared_of_set_0",
-]  # fmt: skip
-"""Shares of the data sets with the printed list, and with the printed five in any order; means of how many of the five
-are printed, and relevant; shares of lists that count down from k (plain), and of others that have relevant features
-only (gaps); mean test error (%). Names with `_low` and `_high` are the ends of exact intervals of 95 %. Of Table 1's
-own data set, seed 0: how many of the two cells, list and error, are as printed, and how many features are, as
-`provsel readings` counts them."""
-
 KEPT = ["cell", "repeat", "fold", "features", "error"]
 
 
@@ -123,7 +113,7 @@ def write_piece(seed, folder, entries):
 
 
 def shares(lists):
-    """Return one line for each reading, rule for ties and list, with `SHARES` over the data sets."""
+    """Return one line for each reading, rule for ties and list, see `shares_of_list`."""
     printed = RECIPE.printed().set_index(["row", "column"])["printed_value"].astype(str)
     lines = []
     for key, of_list in lists.groupby(KEY, sort=False):
@@ -131,11 +121,18 @@ def shares(lists):
         error_printed = float(printed[method, f"{name}, error (%)"])
         numbers = shares_of_list(of_list, _features(printed[method, name]), int(name.rpartition("=")[2]), error_printed)
         lines.append(dict(zip(KEY, key, strict=True)) | numbers)
-    return pd.DataFrame(lines, columns=[*KEY, "sets", "folds", *SHARES]).round(4)
+    return pd.DataFrame(lines).round(4)
 
 
 def shares_of_list(of_list, printed, k, error_printed):
-    """Return `SHARES` of one reading and list of k relevant features, over the data sets."""
+    """Return what the data sets say of one reading and list of k relevant features.
+
+    Shares of the data sets with the printed list, and with the printed five in any order; means of how many of the five
+    are printed, and relevant; shares of lists that count down from k (plain), and of others that have relevant features
+    only (gaps); mean test error (%). Names with `_low` and `_high` are the ends of exact intervals of 95 %. Of Table
+    1's own data set, seed 0: how many of the two cells, list and error, are as printed, and how many features are, as
+    `provsel readings` counts them.
+    """
     tops = [_features(text) for text in of_list["features"]]
     plain = [*range(k, k - TOP, -1)]
     exactly = [top == printed for top in tops]

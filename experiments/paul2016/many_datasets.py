@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from provlab.core.frames import ERROR, mean_interval, standard_error_scale
-from provlab.core.tables import Traced
+from provlab.core.tables import Traced, mean_and_sd
 from provlab.report.figures.looks import Look, looks
 from provlab.report.figures.style import TWO_COLUMNS, draw_bars, save_figure, style
 
@@ -206,7 +206,7 @@ def mean_over_datasets(frame: pd.DataFrame, baseline: str) -> list[list[str]]:
         cells, wins = [], []
         for column in columns:
             mean, sd = means.loc[(row, column)]
-            cells.append(Traced("" if np.isnan(mean) else f"{mean:.2f} ({sd:.2f})", row, column))
+            cells.append(Traced(mean_and_sd(mean, sd), row, column))
             if (baseline, column) in values:
                 wins.append(_wins(values[row, column], values[baseline, column]))
         means_of_rows.append([row, *cells])

@@ -2,10 +2,10 @@
 
 from provlab.core.recipe import Recipe, Rendering
 from provlab.core.summaries import with_radius_margin
-from provlab.core.tables import Traced, write_tables
+from provlab.core.tables import Traced, value_text, write_tables
 
 from .certificate_figure import CERTIFICATES, MEASURES
-from .certificates import COMBINED, COMBINED_NOTE, STATE_HEADINGS, combined_and_states, summarise, two_decimals
+from .certificates import COMBINED, COMBINED_NOTE, STATE_HEADINGS, combined_and_states, summarise
 
 READ = [f"certificate_{name}" for name in (*CERTIFICATES, *MEASURES)]
 
@@ -17,7 +17,7 @@ def render(rendering: Rendering) -> str:
         errors = part["certificate_spectral_error"]
         numbers = [errors.mean(), errors.max()]
         numbers += [part["certificate_margin_ratio"].mean(), part["certificate_radius_ratio"].mean()]
-        texts = [*map(two_decimals, numbers), *combined_and_states(part)]
+        texts = [*map(value_text, numbers), *combined_and_states(part)]
         rows.append([row, column, *(Traced(text, row, column) for text in texts)])
     return write_tables(
         rendering.tables,

@@ -282,7 +282,7 @@ def main():
     options = parser.parse_args()
     warnings.filterwarnings("ignore", "Features .* are constant")
     warnings.filterwarnings("ignore", "invalid value encountered in divide")
-    write_table(FIELDS, lines(options.samples, options.tables), options.csv)
+    write_table(lines(options.samples, options.tables), options.csv, FIELDS)
 
 
 if __name__ == "__main__":

@@ -179,28 +179,17 @@ def true_error(X, columns):
         return (left * left).sum()
 
 
-def certified(X, label, selector):
-    """Return a row of the table."""
+def certified(X, selector):
+    """Return the fields of a row after the selector's: four digits of each number, nothing where there is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         selector.fit(X)
         certificate = certify_subset(selector, X)
     tail = (true_values(X)[int(certificate.k) :] ** 2).sum()
-    return {
-        "selector": label,
-        "rank": selector.rank_,
-        "k": int(certificate.k),
-        "state": certificate.state,
-        "ratio": certificate.frobenius_ratio,
-        "true ratio": float(true_error(X, selector.indices_) / tail),
-        "bound": certificate.frobenius_bound,
-    }
-
-
-def shown(row):
-    """Return a row with four digits of each number, and nothing where there is none."""
-    numbers = {name: f"{row[name]:.4g}" for name in ("ratio", "true ratio", "bound")}
-    return row | {name: "" if text == "nan" else text for name, text in numbers.items()}
+    true_ratio = float(true_error(X, selector.indices_) / tail)
+    numbers = certificate.frobenius_ratio, true_ratio, certificate.frobenius_bound
+    texts = ["" if np.isnan(number) else f"{number:.4g}" for number in numbers]
+    return selector.rank_, int(certificate.k), certificate.state, *texts
 
 
 def main():
@@ -210,8 +199,8 @@ def main():
         X = make(np.random.default_rng(7), SHAPE, smallest)
         name = f"{make.__name__.replace('_', ' ')}, {smallest:.0e}"
         for label, selector in SELECTORS.items():
-            rows.append({"matrix": name} | shown(certified(X, label, selector)))
-    write_table(FIELDS, rows, options.csv)
+            rows.append((name, label, *certified(X, selector)))
+    write_table(rows, options.csv, FIELDS)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from provlab.bench.stored_panel import read_panel
 from provlab.verdicts.panel_pairs import EVERYWHERE, pairs
 from provlab.verdicts.panel_scores import Scores
 
-FIELDS = ["task", "domain", "features", "judge", "better", "inconclusive", "same", "worse"]
+VERDICTS = ("better", "inconclusive", "same", "worse")
 SIZES = (20, 100)
 PARTS = (("classification", EVERYWHERE), ("classification", "text"), ("regression", EVERYWHERE))
 
@@ -27,11 +27,11 @@ def lines_of(panel):
             for judge in (None, *judges):
                 verdicts = pairs(part.of_slice(size=size, model=judge))["verdict"].value_counts()
                 line = {"task": task, "domain": domain, "features": size, "judge": judge or "all"}
-                yield line | {verdict: int(verdicts.get(verdict, 0)) for verdict in FIELDS[4:]}
+                yield line | {verdict: int(verdicts.get(verdict, 0)) for verdict in VERDICTS}
 
 
 if __name__ == "__main__":
     parser = arguments(__doc__)
     parser.add_argument("--panel", type=Path, help="of a folder with a stored panel, by default that of provsel")
     options = parser.parse_args()
-    write_table(FIELDS, list(lines_of(read_panel(options.panel))), options.csv)
+    write_table(lines_of(read_panel(options.panel)), options.csv)

@@ -91,6 +91,14 @@ def new_effects(rng, n, spreads, of_domain=None, domain_scale=None):
     return of_domain + below * np.sqrt(domain_scale * inverse_gamma(rng, TAILS, n)) * rng.standard_normal(n)
 
 
+def effects_of_new_sets(rng, n, spreads, of_genes, scale_of_genes):
+    """Return the effects of n new sets of a new domain, and of n of a domain of the panel."""
+    return {
+        NEW_DOMAIN: new_effects(rng, n, spreads),
+        "genes": new_effects(rng, n, spreads, of_genes, scale_of_genes),
+    }
+
+
 def with_noise(rng, values, variances, sets):
     """Return the means and variances of correlated folds around values, as of `sets_of_folds`."""
     n_folds = sets["n_folds"].to_numpy()
@@ -156,31 +164,18 @@ def simulated(samples):
             after = fit(simulated_sets, seed=sample)
             line = answers(after, seed=sample)
             place = list(dict.fromkeys(sets.index.get_level_values("domain"))).index("genes")
-            news = {
-                NEW_DOMAIN: new_effects(rng, 200, parameters["spreads"]),
-                "genes": new_effects(rng, 200, parameters["spreads"], domains[place], scales[place]),
-            }
-            drawn = predicted(rng, after, place)
+            news = effects_of_new_sets(rng, 200, parameters["spreads"], domains[place], scales[place])
+            of_genes = after.domain_effects[:, place], after.domain_scales[:, place]
+            predicted = effects_of_new_sets(rng, len(after.spreads), after.spreads.T, *of_genes)
             for name, values in news.items():
                 values = parameters["center"] + values
-                ranks = np.searchsorted(np.sort(drawn[name]), values) / len(drawn[name])
+                drawn = np.sort(after.coefficients[:, 0] + predicted[name])
+                ranks = np.searchsorted(drawn, values) / len(drawn)
                 points = in_points(values, 1.0)
                 results[name].append(scored(ranks, points, line.loc[name, "better"], line.loc[name, "worse"]))
         for name, parts in results.items():
             row = {"panels": f"like {method}, {size} features", "what": f"new set of {name}", "n": samples}
             yield row | summarised(pd.concat(parts))
-
-
-def predicted(rng, model, place):
-    """Return draws of a new set's difference in a new domain and in one of the panel."""
-    n = len(model.spreads)
-    spreads = model.spreads.T
-    of_domain, scale = model.domain_effects[:, place], model.domain_scales[:, place]
-    center = model.coefficients[:, 0]
-    return {
-        NEW_DOMAIN: center + new_effects(rng, n, spreads),
-        "genes": center + new_effects(rng, n, spreads, of_domain, scale),
-    }
 
 
 def scored(ranks, points, better, worse):
@@ -321,11 +316,6 @@ def shown(samples):
         yield row | {"median": f"{difference:.1f}", "shown": f"{np.mean(excluded):.2f}"}
 
 
-FIELDS = {
-    "calibration": ["panels", "what", "n", "p", *(f"in {level} %" for level in LEVELS)],
-    "left-out": ["what", "n", *(f"in {level} %" for level in LEVELS)],
-    "power": ["panel", "features", "difference of", "lower quartile", "median", "upper quartile", "shown"],
-}
 PARTS = {"calibration": calibration, "left-out": left_out, "power": power}
 
 
@@ -333,10 +323,7 @@ def main():
     parser = arguments(__doc__, 30)
     parser.add_argument("part", choices=[*PARTS])
     options = parser.parse_args()
-    fields = FIELDS[options.part]
-    if options.part != "power":
-        fields = [*fields, "better", "was better", "worse", "was worse"]
-    write_table(fields, list(PARTS[options.part](options.samples)), options.csv)
+    write_table(PARTS[options.part](options.samples), options.csv)
 
 
 if __name__ == "__main__":

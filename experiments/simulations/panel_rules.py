@@ -88,7 +88,7 @@ def mean_of(n_samples, draw):
 
 def row(what, rule, methods, expected, family_wise, per_method):
     shares = ["" if np.isnan(share) else f"{share:.4f}" for share in (family_wise, per_method)]
-    return dict(zip(FIELDS, [what, rule, methods, expected, *shares], strict=True))
+    return what, rule, methods, expected, *shares
 
 
 EFFECTS = {
@@ -166,7 +166,7 @@ def main():
     rng = np.random.default_rng([20261126, 1])
     rows += margins(options.samples, rng)
     rows += intervals(options.samples, rng)
-    write_table(FIELDS, rows, options.csv)
+    write_table(rows, options.csv, FIELDS)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def main():
     rows = []
     for task in TASKS:
         rows += rows_of(Scores.of(panel, task), options.halves)
-    write_table(FIELDS, rows, options.csv)
+    write_table(rows, options.csv, FIELDS)
 
 
 def rows_of(scores, halves):
@@ -111,11 +111,10 @@ def rows_of(scores, halves):
     rows = []
     for label, chosen in choices.items():
         drawn = [choice.agreement(choice.drawn(len(chosen), rng)) for _ in range(200)]
-        row = {"task": scores.task, "sets": label, "chosen": ", ".join(choice.names[chosen])}
-        row["agreement"] = f"{choice.agreement(chosen):.3f}"
-        if label != "quick":
-            row["unseen"] = f"{unseen(choice, len(chosen), halves, rng):.3f}"
-        rows.append(row | {"random": f"{np.mean(drawn):.3f}"})
+        agreement = f"{choice.agreement(chosen):.3f}"
+        unseen_agreement = "" if label == "quick" else f"{unseen(choice, len(chosen), halves, rng):.3f}"
+        names = ", ".join(choice.names[chosen])
+        rows.append((scores.task, label, names, agreement, unseen_agreement, f"{np.mean(drawn):.3f}"))
     return rows
 
 

@@ -204,7 +204,7 @@ def shares_held(reports, true):
 def line(what, n_selections, shares):
     ours, paper, width, true = np.array(shares).T
     numbers = [round(float(number), 3) for number in (ours.mean(), ours.min(), paper.min(), width.mean())]
-    return dict(zip(FIELDS, [what, n_selections, f"{true.min():.2f} to {true.max():.2f}", *numbers], strict=True))
+    return what, n_selections, f"{true.min():.2f} to {true.max():.2f}", *numbers
 
 
 def main():
@@ -212,7 +212,7 @@ def main():
     rows = [*independent(options.samples, np.random.default_rng(61))]
     rows += of_folds(options.samples, np.random.default_rng(62))
     rows.append(drawing_in_folds(options.samples, np.random.default_rng(63)))
-    write_table(FIELDS, rows, options.csv)
+    write_table(rows, options.csv, FIELDS)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ other sources.
 """
 
 import zlib
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -140,27 +140,31 @@ def generator(*names):
     return np.random.default_rng(zlib.crc32(" ".join(names).encode()))
 
 
+def share_of(n_samples, names, where, rule, verdicts, parameters, shape=""):
+    """Return the share of samples in which a statement gets one of some verdicts."""
+    rng = generator(where, *names)
+    test = rule.partition(",")[0].partition(" ")[0]
+    gets_one = [says(rng, where, test, verdicts, shape=shape, **parameters) for _ in range(n_samples)]
+    return f"{np.mean(gets_one):.4f}"
+
+
 def rows(n_samples):
     """Yield a row for each case."""
-    for where, n in (("all domains", 10), ("one domain", 10)):
+    for where in SIZES:
         for shape in SHAPES:
             for what, rule, verdicts, parameters in FALSE:
                 if shape and (rule not in SHOWN_SKEWED or where == "one domain"):
                     continue
-                rng = generator(where, shape, what, rule, verdicts[0])
-                draw = partial(says, rng, where, rule.partition(",")[0].partition(" ")[0], verdicts, shape=shape)
-                share = np.mean([draw(**parameters) for _ in range(n_samples)])
-                expected = "" if shape else MOST
+                names = shape, what, rule, verdicts[0]
+                share = share_of(n_samples, names, where, rule, verdicts, parameters, shape)
                 verdict = verdicts[0] if len(verdicts) == 1 else "any"
-                yield dict(zip(FIELDS, [what + shape, f"{rule}: {verdict}", where, n, expected, share], strict=True))
-    for where, n in (("all domains", 10), ("one domain", 10)):
+                yield what + shape, f"{rule}: {verdict}", where, 10, "" if shape else MOST, share
+    for where in SIZES:
         for what, rule, parameters in TRUE:
-            rng = generator(where, what, rule)
-            draw = partial(says, rng, where, rule.partition(",")[0].partition(" ")[0], [REPLICATED, NO_DIFFERENCE])
-            share = np.mean([draw(**parameters) for _ in range(n_samples)])
-            yield dict(zip(FIELDS, [what, f"{rule}: replicated", where, n, "power", share], strict=True))
+            share = share_of(n_samples, (what, rule), where, rule, [REPLICATED, NO_DIFFERENCE], parameters)
+            yield what, f"{rule}: replicated", where, 10, "power", share
 
 
 if __name__ == "__main__":
     options = arguments(__doc__, samples=400).parse_args()
-    write_table(FIELDS, [{**row, "share": f"{row['share']:.4f}"} for row in rows(options.samples)], options.csv)
+    write_table(rows(options.samples), options.csv, FIELDS)

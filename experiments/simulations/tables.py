@@ -15,7 +15,8 @@ def arguments(description, samples=None):
     return parser
 
 
-def write_table(fields, rows, path):
+def write_table(rows, path, fields=None):
+    """Print rows, which are dicts, or tuples in the order of `fields`, and write them to a file if there is one."""
     table = pd.DataFrame(rows, columns=fields)
     print(table.to_string(index=False, na_rep=""))
     if path:

@@ -309,7 +309,7 @@ def main():
     rows = [*simulated(false_verdicts(rng), options.samples), *sizes_needed(rng, options.samples)]
     rows += simulated(of_claims(np.random.default_rng(44)), options.samples)
     rows += simulated(of_counts(np.random.default_rng(45)), options.samples)
-    write_table(FIELDS, rows, options.csv)
+    write_table(rows, options.csv, FIELDS)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,0 @@
-"""Cases of the table of the field: our selectors and those of packages, by family."""
