@@ -175,27 +175,17 @@ def _tell_of_numbers(selector: Any) -> None:
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
-    """Return the record of a fitted selection, with its certificates and the test error of a model.
-
-    An empty selection is also valid, see `model_without_features`.
-    """
+    """Return the record of a fitted selection, with its certificates and the test error of a model."""
     model = build_seeded(method.model, seed)
-    inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
-    is_whole = reducers.leaves_nothing_out(inner, view)
+    inner, rows = fitted.reducer, fitted.rows
+    is_whole = reducers.leaves_nothing_out(inner, fold.view)
     features = None if is_whole else _features_that_decide(method, model, inner)
     if features is not None:
         name = f"tested {described(model)} {method.scoring} {features.tobytes().hex()}"
-        tested: Tested = rows.shared(name, lambda: _trained_and_tested(method, model, fitted, fold))
+        tested: Tested = rows.shared(name, lambda: _train_and_test(method, model, fitted, fold)[0])
         return _record(fitted, fold, tested)
-    with view.metered() as training:
-        if is_whole and not reducers.is_random_model(model):
-            # the SVM with these support vectors is already the trained model
-            trained = view.svm(model, **view.metadata)
-        else:
-            reduced, trained = _trained(model, fitted, fold)
-        X_test = reducers.reduced_rows(inner, fold.X_test)
-        predicted = reducers.predict(trained, inner, X_test)
-    record = _record(fitted, fold, _tested(method, fold, trained, X_test, predicted, training.own))
+    tested, trained, reduced, predicted = _train_and_test(method, model, fitted, fold, is_whole=is_whole)
+    record = _record(fitted, fold, tested)
     trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
     if reduced is not None:
         trial.shared("reduced rows", lambda: reduced)
@@ -230,26 +220,30 @@ def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[n
     return None if features is None else np.sort(features)
 
 
-def _trained(model: Any, fitted: Fitted, fold: Fold) -> tuple[Any, Any]:
-    """Return the training rows with the selected features, and a copy of the model trained on them."""
-    reduced = reducers.reduced_rows(fitted.reducer, fitted.rows.X)
-    if reduced.shape[1] == 0:
-        model = model_without_features(fold)
-    return reduced, reducers.fit_model(clone(model), fitted.reducer, reduced, fitted.rows.y, **fitted.weights)
+def _train_and_test(
+    method: Method, model: Any, fitted: Fitted, fold: Fold, *, is_whole: bool = False
+) -> tuple[Tested, Any, Any, NDArray[Any]]:
+    """Train a model on the selected features, and test it.
 
+    An empty selection is also valid: the most frequent class or the mean is predicted, both weighted.
 
-def _trained_and_tested(method: Method, model: Any, fitted: Fitted, fold: Fold) -> Tested:
-    """Train a model on the selected features, and test it."""
-    inner = fitted.reducer
-    start = Cost.now()
-    _, trained = _trained(model, fitted, fold)
-    X_test = reducers.reduced_rows(inner, fold.X_test)
-    predicted = reducers.predict(trained, inner, X_test)
-    return _tested(method, fold, trained, X_test, predicted, Cost.now() - start)
-
-
-def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: Any, cost: Cost) -> Tested:
-    """Return the measures of a trained model."""
+    Returns
+    -------
+    tuple
+        The results, the trained model, its training rows (None if they are those of the fold), and its predictions.
+    """
+    inner, view, reduced = fitted.reducer, fold.view, None
+    with view.metered() as training:
+        if is_whole and not reducers.is_random_model(model):
+            # the SVM with these support vectors is already the trained model
+            trained = view.svm(model, **view.metadata)
+        else:
+            reduced = reducers.reduced_rows(inner, fitted.rows.X)
+            if reduced.shape[1] == 0:
+                model = DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
+            trained = reducers.fit_model(clone(model), inner, reduced, fitted.rows.y, **fitted.weights)
+        X_test = reducers.reduced_rows(inner, fold.X_test)
+        predicted = reducers.predict(trained, inner, X_test)
     scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
     if method.limit is not None and fold.classes is not None:
         scores |= class_counts(fold.y_test, predicted, fold.classes.codes)
@@ -257,7 +251,8 @@ def _tested(method: Method, fold: Fold, trained: Any, X_test: Any, predicted: An
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:
         weights = np.empty(0)
-    return Tested(scores, weights, getattr(trained, "indices_", None), cost)
+    tested = Tested(scores, weights, getattr(trained, "indices_", None), training.own)
+    return tested, trained, reduced, predicted
 
 
 def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
@@ -286,11 +281,6 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
         features = tested.columns if left is None else np.sort(left)[tested.columns]
         record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
     return record
-
-
-def model_without_features(fold: Fold) -> Any:
-    """Return the model of an empty selection, which predicts the weighted most frequent class or mean."""
-    return DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
 
 
 def build_seeded(model: Mapping[str, Any], seed: int) -> Any:
