@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,31 +24,18 @@ def seed_from(key: str) -> int:
 
 def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
     """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
-    return _finish_hash(_start_hash(cell_json), repeat, fold, draw)
+    return trial_keys(cell_json, [(repeat, fold, draw)])[0]
 
 
 def trial_keys(cell_json: str, places: Iterable[tuple[int, int, int]]) -> list[str]:
     """Return the keys of the given (repeat, fold, draw) of a cell; the shared text is hashed once."""
-    begun = _start_hash(cell_json)
-    return [_finish_hash(begun, *place) for place in places]
-
-
-def fold_keys(cell_json: str, n_repeats: int, n_folds: int, n_draws: int) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield (repeat, fold, keys of draws) for all folds of a cell; the shared text is hashed once."""
-    begun = _start_hash(cell_json)
-    for repeat in range(n_repeats):
-        for fold in range(n_folds):
-            yield repeat, fold, [_finish_hash(begun, repeat, fold, draw) for draw in range(n_draws)]
-
-
-def _start_hash(cell_json: str) -> Any:
-    return hashlib.sha256(f'{{"cell":{cell_json},"draw":'.encode())
-
-
-def _finish_hash(begun: Any, repeat: int, fold: int, draw: int) -> str:
-    whole = begun.copy()
-    whole.update(b'%d,"fold":%d,"repeat":%d}' % (draw, fold, repeat))
-    return str(whole.hexdigest())
+    shared = hashlib.sha256(f'{{"cell":{cell_json},"draw":'.encode())
+    keys = []
+    for repeat, fold, draw in places:
+        whole = shared.copy()
+        whole.update(b'%d,"fold":%d,"repeat":%d}' % (draw, fold, repeat))
+        keys.append(whole.hexdigest())
+    return keys
 
 
 @lru_cache(maxsize=4096)

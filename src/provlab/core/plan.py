@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from provlab.core.cell import Cell
 from provlab.core.composition import Parts, resolve_references
-from provlab.core.keys import fold_keys, split_seed
+from provlab.core.keys import split_seed, trial_keys
 from provlab.core.overrides import CELL_GROUPS, ELSEWHERE, check_names
 from provlab.core.protocols import AbstractStatedFolds, protocol_of
 from provlab.data import (
@@ -242,9 +243,9 @@ def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
 
 def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
     """Yield (repeat, fold, draw, key) of all trials of a cell."""
-    for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
-        for draw, key in enumerate(keys):
-            yield repeat, fold, draw, key
+    places = list(product(*map(range, cell.counts)))
+    for place, key in zip(places, trial_keys(cell.json, places), strict=True):
+        yield *place, key
 
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
@@ -259,11 +260,12 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
         split = protocol["split"], protocol["n_splits"], protocol["seed"]
         cv = canonical_json(protocol.get("cv"))
         of_data = order.setdefault(cell.data, len(order))
-        for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
-            missing = [draw for draw, key in enumerate(keys) if key not in done]
-            if missing:
-                members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared, cv), ([], []))
-                trials += [Trial(keys[draw], len(members), draw) for draw in missing]
+        for repeat, fold, draw, key in trials_of(cell):
+            if key in done:
+                continue
+            members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared, cv), ([], []))
+            if not members or members[-1] is not cell:
                 members.append(cell)
+            trials.append(Trial(key, len(members) - 1, draw))
     ordered = sorted(groups.items(), key=lambda group: group[0])
     return [Task(tuple(members), tuple(trials), *key[4:6]) for key, (members, trials) in ordered]
