@@ -79,18 +79,13 @@ class Composer:
             elif group == "experiment" and group in chosen:
                 raise ValueError(f"override {override.text!r:.80}: expected one artefact, got two; remove one.")
             else:
-                chosen[group] = _file_named(group, override.value)
+                chosen[group] = override.value
+                if group != "experiment":
+                    chosen[group] = file_named(group, override.value, [path.stem for path in conf_files(group)])
         parts = self._of_files(**chosen)
         for override in changes:
             parts = _apply(parts, override, 0)
         return parts
-
-
-def _file_named(group: str, spelling: str) -> str:
-    """Return the member of a group that a name in any spelling refers to."""
-    if group == "experiment":
-        return spelling
-    return file_named(group, spelling, [path.stem for path in conf_files(group)])
 
 
 def _merge_files(
@@ -103,20 +98,16 @@ def _merge_files(
     first, *others = map(_stated_members, files)
     stated = {group: name for members_of_file in others for group, name in members_of_file.items()} | chosen
     # defaults of a data set may differ from those of papers; explicit overrides take precedence
-    beside = _beside("dataset", stated.get("dataset", first["dataset"]))
+    beside: dict[str, str] = {}
+    for file in _member_files("dataset", stated.get("dataset", first["dataset"])):
+        beside |= _stated_members(file)
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
-    if parts["dataset"].get("name") == OWN_FILE:
-        parts["selector"] = _sized_for_any_table(parts["selector"])
+    size = parts["selector"].get("n_features_to_select")
+    if isinstance(size, int) and parts["dataset"].get("name") == OWN_FILE:
+        # the number in a selector's file suits only the data of papers
+        parts["selector"] = {**parts["selector"], "n_features_to_select": 0.5}
     return reduce(_merge, map(_content, files), parts)
-
-
-def _sized_for_any_table(selector: Parts) -> Parts:
-    """Return a selector for half of the columns if its file has a number that suits only the data of papers."""
-    sized = dict(selector)
-    if isinstance(sized.get("n_features_to_select"), int):
-        sized["n_features_to_select"] = 0.5
-    return sized
 
 
 def _stated_members(file: Parts) -> dict[str, str]:
@@ -127,37 +118,33 @@ def _stated_members(file: Parts) -> dict[str, str]:
     return {key.removeprefix("override /").partition("@")[0]: name for item in items for key, name in item.items()}
 
 
-def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return the members of other groups named by a member or its bases."""
-    paths = {path.stem: path for path in conf_files(group)}
-    file = read_config(group, paths[name]) if name in paths else {}
-    members: dict[str, str] = {}
-    for base in file.get("defaults", []):
-        if isinstance(base, str) and base != "_self_" and base not in based:
-            members |= _beside(group, base, (*based, name))
-    return members | _stated_members(file)
-
-
-def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
-    """Return a member of a group merged over its bases in the group."""
+def _member_files(group: str, name: str, based: tuple[str, ...] = ()) -> Iterator[Parts]:
+    """Yield the content of a member of a group and of its bases in the group, in the order of merging."""
     if name in based:
         raise ValueError(f"{group}: expected files that do not include themselves, got {name}; fix its defaults.")
-    files = {path.stem: path for path in conf_files(group)}
-    if name not in files:
-        advice = advice_on(group, name, files)
-        raise ValueError(f"{group}: expected one of {', '.join(files)}, got {name!r:.80}{advice}")
-    file = read_config(group, files[name])
+    paths = {path.stem: path for path in conf_files(group)}
+    if name not in paths:
+        advice = advice_on(group, name, paths)
+        raise ValueError(f"{group}: expected one of {', '.join(paths)}, got {name!r:.80}{advice}")
+    file = read_config(group, paths[name])
     bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]
     if "_self_" not in bases:
         bases.append("_self_")
-    content = Parts()
     for base in bases:
-        above = _content(file) if base == "_self_" else _member(group, base, (*based, name))
-        content = _merge(content, above)
-    if group == "executor" and (package_conf() / group / f"{name}.yaml").is_file() and content.get("name") != name:
+        if base == "_self_":
+            yield file
+        else:
+            yield from _member_files(group, base, (*based, name))
+
+
+def _member(group: str, name: str) -> Parts:
+    """Return a member of a group merged over its bases."""
+    content: Parts = reduce(_merge, map(_content, _member_files(group, name)))
+    own = package_conf() / group / f"{name}.yaml"
+    if group == "executor" and own.is_file() and content.get("name") != name:
         # a project's file named like the default executor must not send trials elsewhere
         raise ValueError(
-            f"{files[name]}: name: expected {name}, got {content.get('name')!r:.80}; rename the file, and "
+            f"conf/executor/{name}.yaml: name: expected {name}, got {content.get('name')!r:.80}; rename the file, and "
             f"choose it with executor=NAME."
         )
     return content
