@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from provlab.bench.judges import BoostingClassifier
 from provlab.bench.methods import PanelMethod, panel_methods
 from provlab.bench.panel import judging, panel_cells, panel_datasets, shape_of, sizes_of_judges
+from provlab.core.cell import ID_DIGITS
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of, load_from
 from provlab.core.store import TrialStore
@@ -349,5 +350,5 @@ def test_keys_are_those_that_trials_were_stored_with():
     now = {}
     for dataset, method in dict.fromkeys((dataset, method) for dataset, method, *_ in FROZEN):
         cells = panel_cells({method: panel_methods()[method]}, {dataset: panel_datasets()[dataset]})
-        now |= {(dataset, method, planned.size, planned.model): planned.cell.short_id for planned in cells}
+        now |= {(dataset, method, planned.size, planned.model): planned.cell.id[:ID_DIGITS] for planned in cells}
     assert {name: now.get(name) for name in FROZEN} == FROZEN

@@ -176,11 +176,6 @@ class Cell:
         """SHA-256 of the identity."""
         return digest_of(self.json)
 
-    @property
-    def short_id(self) -> str:
-        """The first `ID_DIGITS` of the id."""
-        return self.id[:ID_DIGITS]
-
     @cached_property
     def seeding(self) -> str:
         """Canonical JSON from which trial seeds are derived, usually that of the identity."""

@@ -207,18 +207,17 @@ def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series
     return over_folds.where(n_folds > 1, 1 / np.sqrt(n_trials))
 
 
-def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple[float, float, float, int]:
-    """Return a mean, the ends of its Student interval (NaN for fewer than two values) and the number of values.
+def mean_interval(values: pd.Series, scale: float) -> tuple[float, float, float, int]:
+    """Return a mean, the ends of its 95 % Student interval (NaN for fewer than two values) and the number of values.
 
     Parameters
     ----------
     values : Series of numbers
     scale : float
         Factor from their sd to the standard error of the mean, see `standard_error_scale`.
-    level : float, default=0.95
     """
     n, mean = len(values), float(values.mean())
-    half = float(stdtrit(n - 1, 0.5 + level / 2) * scale * values.std(ddof=1)) if n > 1 else np.nan
+    half = float(stdtrit(n - 1, 0.975) * scale * values.std(ddof=1)) if n > 1 else np.nan
     return mean, mean - half, mean + half, n
 
 
