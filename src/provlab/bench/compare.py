@@ -13,7 +13,7 @@ from rich.console import Console
 from sklearn.base import BaseEstimator
 
 from provlab.bench.answer import wrapped
-from provlab.bench.by_name import model_by_name, selectors_by_name
+from provlab.bench.by_name import named, selectors_by_name
 from provlab.bench.data_files import write_data
 from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
 from provlab.bench.run_names import own_run
@@ -28,7 +28,7 @@ from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, visible_line
 from provlab.report.notebook import notebook_html
 from provlab.run.runner import run_methods
-from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
+from provlab.verdicts.claims.paired_tests import mean_difference, size_words
 
 SPLITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "kfold": ("tenfold", ("n_splits", "repeats")),
@@ -254,7 +254,7 @@ def compare(
     >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
     """
     selectors: Mapping[str, Any] = selectors_by_name(methods)
-    model = model_by_name(model)
+    model = named("model", model)
     _check_estimators(selectors, model, preparation)
     results = Path(results)
     split, folds = _folds(cv, n_splits, repeats)
@@ -356,17 +356,15 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
 
 def _differences(table: RunTable, headline: Headline, measured: Sequence[bool]) -> NDArray[np.float64]:
     """Return the difference of each method from the first, its interval and p; NaN if either failed."""
-    folds = table.folds.set_index("place")
-    of_first = folds.loc[[0], headline.column].to_numpy() if measured[0] else np.empty(0)
     differences = np.full((len(measured), len(DIFFERENCE)), np.nan)
-    for place, is_measured in enumerate(measured):
-        if not (is_measured and measured[0]):
-            continue
+    if not measured[0]:
+        return differences
+    folds = table.folds.set_index("place")
+    of_first = folds.loc[[0], headline.column].to_numpy()
+    for place in np.flatnonzero(measured):
         of_method = folds.loc[[place]]
         values = headline.factor * (of_method[headline.column].to_numpy() - of_first)
-        differences[place, 0] = values.mean()
-        if place:
-            ratio = float((of_method["n_test"] / of_method["n_train"]).mean())
-            test = CorrectedT(values, ratio=ratio)
-            differences[place, 1:] = *test.interval(0.95), test.p_value()
+        ratio = float((of_method["n_test"] / of_method["n_train"]).mean())
+        differences[place] = [*mean_difference(values, ratio=ratio).values()]
+    differences[0, 1:] = np.nan  # the first method is not tested against itself
     return differences

@@ -38,7 +38,7 @@ def words_of(selected: Selected) -> Words:
     if measure.is_percent:
         decimals = 1
     elif not measure.scoring:  # RMSE is in units of the target: three significant digits of the error of guessing
-        guess = float(selected.values.guess.mean())
+        guess = float(selected.guess.mean())
         decimals = max(0, 2 - math.floor(math.log10(guess))) if guess > 0 else 3
     return Words(measure.name, measure.is_percent, decimals, measure.sign)
 
@@ -52,7 +52,7 @@ def all_columns(selected: Selected) -> str:
 def guessing(selected: Selected, words: Words) -> str:
     """Return the phrase about the error of guessing."""
     kind = "mean" if selected.problem.dataset.is_regression else "most frequent class"
-    return f"guessing the {kind} {words.value(float(selected.values.guess.mean()))}"
+    return f"guessing the {kind} {words.value(float(selected.guess.mean()))}"
 
 
 def feature_name(selected: Selected, name: str) -> str:
@@ -66,14 +66,13 @@ def feature_name(selected: Selected, name: str) -> str:
 def answer(selected: Selected) -> list[str]:
     """Return the answer as a list of sentences."""
     words = words_of(selected)
-    values = selected.values
-    gain = values.difference(values.procedure, values.guess)
+    gain = selected.methods.test(selected.procedure, selected.guess)
     is_better = max(selected.measure.sign * end for end in gain.interval(0.95)) < 0
     if not is_better:
         return [_nothing(selected, words), _gain_seen(selected, words, gain)]
     sentences = [_keep(selected, words), _beside_all(selected, words)]
     if selected.methods.values.shape[1] > 1:
-        to_all = selected.methods.to(values.of_all)
+        to_all = selected.methods.to(selected.of_all)
         sentences.append(among_methods(selected.methods, words, to_all, "all columns"))
     if len(selected.features) < selected.problem.n_columns:
         sentences.append(_frequencies(selected))
@@ -85,7 +84,7 @@ def _gain_seen(selected: Selected, words: Words, gain: CorrectedT) -> str:
     detectable = gain.detectable(LEVEL / 2, _better_side(selected))
     least, largest = limits(selected.measure.name)
     perfect = max(least, 0.0) if selected.measure.sign > 0 else largest
-    if detectable > abs(perfect - float(selected.values.guess.mean())):
+    if detectable > abs(perfect - float(selected.guess.mean())):
         return "So few rows or groups of rows cannot show any gain over guessing."
     return f"A gain of {words.amount(detectable)} over guessing would be detected with probability 0.9."
 
@@ -98,11 +97,11 @@ def _keep(selected: Selected, words: Words) -> str:
     """Return the sentence about the features to keep and their error."""
     error = words.estimate(selected.error)
     guess = guessing(selected, words)
-    of_all = selected.values.estimate(selected.values.of_all, selected.measure)
+    of_all = selected.estimate(selected.of_all)
     n_kept = len(selected.features)
     if n_kept == selected.problem.n_columns:
         text = f"Keep {all_columns(selected)}: {words.estimate(of_all)}; {guess}."
-        if not np.array_equal(selected.values.procedure, selected.values.of_all):
+        if not np.array_equal(selected.procedure, selected.of_all):
             text += f" Selection in each fold, which dropped columns in some: {error}."
         return f"{text} No smaller number is within one standard error."
     names = f"{n_kept} of {selected.problem.n_columns:,} columns, named below"
@@ -114,10 +113,10 @@ def _keep(selected: Selected, words: Words) -> str:
 
 def _beside_all(selected: Selected, words: Words) -> str:
     """Return the sentence about the difference between the procedure and all columns."""
-    values = selected.values
-    if len(selected.features) == selected.problem.n_columns or np.array_equal(values.procedure, values.of_all):
+    keeps_all = len(selected.features) == selected.problem.n_columns
+    if keeps_all or np.array_equal(selected.procedure, selected.of_all):
         return ""
-    test = values.difference(values.procedure, values.of_all)
+    test = selected.methods.test(selected.procedure, selected.of_all)
     low, high = test.interval(0.95)
     verdict = ""
     if not low <= 0 <= high:
@@ -152,26 +151,25 @@ def _counted(selected: Selected, counts: pd.Series) -> str:
 
 def _nothing(selected: Selected, words: Words) -> str:
     """Return the sentence that the procedure or all methods are not shown to be better than guessing."""
-    values = selected.values
     error = words.estimate(selected.error)
     guess = guessing(selected, words)
     better = _better_than_guessing(selected)
     if better:
         text = f"The selection is not shown to be better than guessing: {error}; {guess}."
         return f"{text} Used alone, {joined(better)} {is_or_are(better)} better: keep all columns, or use --methods."
-    of_all = f"{all_columns(selected)} {words.value(float(values.of_all.mean()))}"
+    of_all = f"{all_columns(selected)} {words.value(float(selected.of_all.mean()))}"
     return f"No method is shown to be better than guessing: {error}; {of_all}; {guess}."
 
 
 def _better_than_guessing(selected: Selected) -> list[str]:
     """Return the methods, including all columns, that beat guessing after Holm's correction."""
-    values = selected.values
     methods = selected.methods.values.copy()
-    methods.insert(0, all_columns(selected), values.of_all)
+    methods.insert(0, all_columns(selected), selected.of_all)
     side = _better_side(selected)
     p_values = []
     for name in methods:
-        p_values.append(values.difference(methods[name].to_numpy(), values.guess).p_value(0.0, side))
+        test = selected.methods.test(methods[name].to_numpy(), selected.guess)
+        p_values.append(test.p_value(0.0, side))
     return [str(name) for name, p in zip(methods, holm(p_values), strict=True) if p < LEVEL / 2]
 
 
