@@ -22,7 +22,7 @@ from provlab.bench import rank as standing
 from provlab.bench import rank_on_data, stored_panel, submission
 from provlab.bench.methods import PanelMethod, panel_methods
 from provlab.bench.panel import Judge, PanelDataset, panel_cells
-from provlab.bench.stored_panel import file_of, panel_from, panel_of, write_dataset
+from provlab.bench.stored_panel import file_of, panel_of, trials_from, write_dataset
 from provlab.cli import main
 from provlab.core.composition import compose_config
 from provlab.core.plan import MANY_ROWS
@@ -87,7 +87,7 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     kept = standing_of_mine.scores.lines.query("method == 'mine'")
     assert (kept["n_selected"] == kept["size"]).all()  # and not 7
     own = panel_cells({"mine": standing.method_of(["selector=any", f"selector._target_={RRQR}"])}, SETS)
-    trials = pd.concat([small, panel_from(store, own, SETS)])
+    trials = pd.concat([small, panel_of(trials_from(store, own), SETS)])
     errors = 100 * (1 - trials.groupby(["domain", "method", "size", "model"])["balanced_accuracy"].mean())
     by_method = {name: errors.xs(name, level="method") for name in ("mine", "F-test")}
     means = (by_method["mine"] - by_method["F-test"]).groupby("domain").mean()

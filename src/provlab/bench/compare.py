@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from provlab.bench.answer import wrapped
+from provlab.bench.answer import interval_text, number_text, wrapped
 from provlab.bench.by_name import named, selectors_by_name
 from provlab.bench.data_files import write_data
 from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
@@ -98,12 +98,10 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
     """Return the printed columns of a comparison as strings, with headings that fit into 80 characters."""
     headline = comparison.headline
     signed = "{:+.2f}" if headline.unit else "{:+.4f}"
-    low = _texts(comparison["low"], headline.text)
-    high = _texts(comparison["high"], headline.text)
-    intervals = [" to ".join(filter(None, ends)) for ends in zip(low, high, strict=True)]
+    ends = zip(comparison["low"], comparison["high"], strict=True)
     columns = {
         headline.in_units(headline.name): _texts(comparison[headline.column], headline.text),
-        "95 % interval": intervals,
+        "95 % interval": [interval_text(low, high, headline.text) for low, high in ends],
         "difference": _texts(comparison["difference"], signed.format),
         "p": _texts(comparison["p"], "{:.2g}".format),
         "selected": _texts(comparison["n_selected"], "{:.4g}".format),
@@ -112,12 +110,8 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
     return pd.DataFrame(columns, index=[visible_line(str(name)) for name in comparison.index])
 
 
-def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
-    """Return values as strings, with empty strings for missing values."""
-    texts = pd.Series("", values.index)
-    is_known = values.notna()
-    texts[is_known] = [visible_line(text_of(value)) for value in values[is_known]]
-    return texts.tolist()
+def _texts(values: pd.Series, text_of: Callable[[float], str]) -> list[str]:
+    return [number_text(value, text_of) for value in values]
 
 
 def _notes(comparison: Comparison) -> list[str]:

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provlab.bench.methods import panel_methods
+from provlab.bench.methods import PanelMethod
 from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, stored_folder
 from provlab.core.frames import planned_trials
 from provlab.core.keys import trial_key
@@ -276,11 +276,6 @@ def _errors_by_class(trials: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     return frame["error"], frame["balanced"]
 
 
-def panel_from(store: TrialReader, cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
-    """Return the stored trials of cells as a DataFrame."""
-    return panel_of(trials_from(store, cells), datasets)
-
-
 def trials_from(store: TrialReader, cells: Sequence[PanelCell]) -> pd.DataFrame:
     """Return the stored trials of cells with the columns of `read_trials`."""
     parts = []
@@ -335,16 +330,11 @@ def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> 
 # ---- audits
 
 
-def cells_of(trials: pd.DataFrame) -> dict[str, PanelCell]:
-    """Return the panel's current cells for the methods and data sets of trials, by the first digits of their ids."""
-    methods = {name: method for name, method in panel_methods().items() if name in {*trials["method"]}}
+def cells_of(trials: pd.DataFrame, methods: Mapping[str, PanelMethod]) -> dict[str, PanelCell]:
+    """Return the current cells of the methods and data sets of trials, by the first digits of their ids."""
+    methods = {name: method for name, method in methods.items() if name in {*trials["method"]}}
     datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*trials["dataset"]}}
-    return cells_by_digits(panel_cells(methods, datasets))
-
-
-def cells_by_digits(cells: Sequence[PanelCell]) -> dict[str, PanelCell]:
-    """Return cells by the first digits of their ids."""
-    return {entry.cell.id[:CELL_DIGITS]: entry for entry in cells}
+    return {entry.cell.id[:CELL_DIGITS]: entry for entry in panel_cells(methods, datasets)}
 
 
 def unpacked(trials: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:

@@ -17,6 +17,7 @@ from provlab.bench.answer import (
     is_or_are,
     joined,
     limits,
+    number_text,
     wrapped,
 )
 from provlab.core.tables import aligned_text
@@ -189,18 +190,14 @@ def method_texts(selected: Selected) -> pd.DataFrame:
             measure.label: words.number(line[measure.name]),
             INTERVAL: words.interval(line["low"], line["high"]),
             "difference": words.signed(line["difference"]),
-            "p": _or_empty(line["difference_p"], ".3f"),
+            "p": number_text(line["difference_p"], "{:.3f}".format),
             "to all": words.signed(line["to_all"]),
             "columns": f"{line['features']:g}",
-            "stability": _or_empty(line["stability"], ".2f"),
+            "stability": number_text(line["stability"], "{:.2f}".format),
             "family": line["family"],
-            "seconds": _or_empty(line["seconds"], ".3f"),
+            "seconds": number_text(line["seconds"], "{:.3f}".format),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
-
-
-def _or_empty(value: float, form: str) -> str:
-    return "" if np.isnan(value) else format(value, form)
 
 
 def curve_texts(selected: Selected) -> pd.DataFrame:
