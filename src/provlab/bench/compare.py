@@ -124,8 +124,7 @@ def _notes(comparison: Comparison) -> list[str]:
         f"Further columns: {', '.join(further)}.",
         f"p: {size_words(*comparison.folds)}.",
     ]
-    reasons = comparison["reason"].dropna() if "reason" in comparison else pd.Series(dtype=object)
-    for name, reason in reasons.items():
+    for name, reason in comparison.get("reason", pd.Series(dtype=object)).items():
         if reason:
             lines.append(visible_line(f"{name} failed: {reason}"))
     return lines
@@ -275,7 +274,7 @@ def compare(
             parts["model"] = as_config(model)
         if isinstance(preparation, BaseEstimator):
             parts["preparation"] = as_config(preparation)
-        if scoring is not None and scoring != ():
+        if scoring:
             parts["protocol"] |= {"scoring": as_config(scoring)}
         cells = []
         for selector in selectors.values():
@@ -332,8 +331,7 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     table.write(results / RUNS_FOLDER / run.name, formats=())
     lines = table.frame.set_index("method").rename_axis(None)
     lines = lines.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
-    measured = lines[headline.column].notna().tolist()
-    lines[DIFFERENCE] = _differences(table, headline, measured)
+    lines[DIFFERENCE] = _differences(table, headline)
     n_asked = pd.to_numeric(lines["features"], errors="coerce")
     if (lines["n_selected"] < n_asked).any():
         lines["asked"] = n_asked
@@ -348,8 +346,9 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     return comparison
 
 
-def _differences(table: RunTable, headline: Headline, measured: Sequence[bool]) -> NDArray[np.float64]:
+def _differences(table: RunTable, headline: Headline) -> NDArray[np.float64]:
     """Return the difference of each method from the first, its interval and p; NaN if either failed."""
+    measured = table.frame["value"].notna().to_numpy()
     differences = np.full((len(measured), len(DIFFERENCE)), np.nan)
     if not measured[0]:
         return differences

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from sklearn.pipeline import Pipeline
 
-from provlab.bench.answer import Estimate, limits
+from provlab.bench.answer import Estimate, Words, limits
 from provlab.bench.selection.folds import Choice, Outcome, Problem
 from provlab.bench.selection.plain_code import code_of
 from provlab.verdicts.claims.paired_tests import CorrectedT
@@ -207,6 +207,17 @@ class Selected:
         })  # fmt: skip
 
     # ---- text, figure and code
+
+    @cached_property
+    def words(self) -> Words:
+        """Format of numbers in sentences and tables."""
+        decimals = 3
+        if self.measure.is_percent:
+            decimals = 1
+        elif not self.measure.scoring:  # RMSE is in units of the target: three digits of the error of guessing
+            guess = float(self.guess.mean())
+            decimals = max(0, 2 - math.floor(math.log10(guess))) if guess > 0 else 3
+        return Words(self.measure.name, self.measure.is_percent, decimals, self.measure.sign)
 
     @property
     def answer(self) -> list[str]:
