@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
@@ -331,7 +330,14 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     table.write(results / RUNS_FOLDER / run.name, formats=())
     lines = table.frame.set_index("method").rename_axis(None)
     lines = lines.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
-    lines[DIFFERENCE] = _differences(table, headline)
+    lines[DIFFERENCE] = np.nan
+    folds = table.differences(range(len(run.cells)))
+    first = lines.index[0]
+    if first in folds.values:
+        for name, of_method in folds.values.items():
+            difference = mean_difference((of_method - folds.values[first]).to_numpy(), ratio=folds.ratio)
+            lines.loc[name, DIFFERENCE] = [*difference.values()]
+        lines.loc[first, DIFFERENCE[1:]] = np.nan  # the first method is not tested against itself
     n_asked = pd.to_numeric(lines["features"], errors="coerce")
     if (lines["n_selected"] < n_asked).any():
         lines["asked"] = n_asked
@@ -344,20 +350,3 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     comparison.folds = run.cells[0].repeats, run.cells[0].n_splits
     comparison.answer = table.answer
     return comparison
-
-
-def _differences(table: RunTable, headline: Headline) -> NDArray[np.float64]:
-    """Return the difference of each method from the first, its interval and p; NaN if either failed."""
-    measured = table.frame["value"].notna().to_numpy()
-    differences = np.full((len(measured), len(DIFFERENCE)), np.nan)
-    if not measured[0]:
-        return differences
-    folds = table.folds.set_index("place")
-    of_first = folds.loc[[0], headline.column].to_numpy()
-    for place in np.flatnonzero(measured):
-        of_method = folds.loc[[place]]
-        values = headline.factor * (of_method[headline.column].to_numpy() - of_first)
-        ratio = float((of_method["n_test"] / of_method["n_train"]).mean())
-        differences[place] = [*mean_difference(values, ratio=ratio).values()]
-    differences[0, 1:] = np.nan  # the first method is not tested against itself
-    return differences

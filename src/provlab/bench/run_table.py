@@ -153,7 +153,7 @@ class RunTable:
         differences = {}
         for label, places in by_dataset.items():
             if self._is_comparable(places):
-                differences[label] = self._differences(places)
+                differences[label] = self.differences(places)
         if not differences:
             return []
         first = next(iter(differences))
@@ -188,7 +188,7 @@ class RunTable:
         selected = self.selected.get(self.run.cells[place].id)
         return selected is not None and selected.sizes[0] == selected.n_features > 0
 
-    def _differences(self, places: Sequence[int]) -> FoldDifferences:
+    def differences(self, places: Sequence[int]) -> FoldDifferences:
         """Return the headline measure by fold of the cells that have a value on every fold."""
         headline = self.run.cells[places[0]].headline
         columns = {}

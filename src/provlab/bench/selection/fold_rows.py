@@ -104,13 +104,7 @@ def n_folds(dataset: Dataset, wanted: int, by_time: bool) -> int:
 
 
 def check_classes(dataset: Dataset) -> None:
-    """Raise if there is only one class, or if a class has too few rows.
-
-    Raises
-    ------
-    ValueError
-        If one of these is the case. The message names the class.
-    """
+    """Raise if there is only one class, or if a class has too few rows."""
     if dataset.is_regression:
         return
     if dataset.n_classes < 2:

@@ -10,8 +10,9 @@ from sklearn.base import clone
 
 from provlab.bench.selection.table_selector import SIZES
 from provlab.core.composition import part_config
-from provlab.core.vocabulary import SELECTORS, family_of, file_named
+from provlab.core.vocabulary import family_of, file_named
 from provlab.project.components import build
+from provlab.project.project import conf_files
 
 DEFAULT = (
     "f_test", "mutual_information", "mrmr", "relieff", "rfe", "stability_selection", "permutation_importance", "rrqr",
@@ -115,7 +116,7 @@ def method_named(spelling: str) -> Method:
     ValueError
         If the name is unknown, or the selector takes no number of features.
     """
-    name = file_named("selector", spelling, SELECTORS)
+    name = file_named("selector", spelling, [path.stem for path in conf_files("selector")])
     config = {**part_config("selector", [f"selector='{name}'"]), **SETTINGS.get(name, {})}
     if "n_features_to_select" not in config:
         raise ValueError(

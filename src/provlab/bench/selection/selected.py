@@ -71,12 +71,11 @@ class Selected:
         self.measure = problem.measure
         self.pipeline = pipeline
         self.copies = dict(copies)
-        self.chosen = problem.methods[self.final.choice.method]
-        self.method = self.chosen.name
+        self.method = problem.methods[self.final.choice.method].name
         self.features: list[str] = list(pipeline["columns"].features_)
-        self.tested = [fold.tested for fold in self.outer if fold.tested is not None]  # it is not for outer folds
-        choices = [fold.choice for fold in self.outer]
-        self.procedure = np.array([self.tested[fold].values[choice] for fold, choice in enumerate(choices)])
+        self.tested = [fold.tested for fold in self.outer if fold.tested is not None]  # as all outer folds are
+        folds = zip(self.tested, self.outer, strict=True)
+        self.procedure = np.array([tested.values[fold.choice] for tested, fold in folds])
         self.of_all = np.array([tested.of_all for tested in self.tested])
         self.guess = np.array([tested.guess for tested in self.tested])
         self.ratio = float(np.mean([fold.n_test / fold.n_train for fold in self.outer]))
@@ -154,10 +153,10 @@ class Selected:
         """Return the columns that a choice for each outer fold selects there; none if the method failed."""
         selections = []
         for tested, choice in zip(self.tested, choices, strict=True):
-            if choice is None or not tested.columns[choice.method]:
-                selections.append(np.empty(0, dtype=np.int64))
-            elif choice.size == len(self.problem.sizes):
+            if choice is not None and choice.size == len(self.problem.sizes):
                 selections.append(np.arange(self.problem.n_columns))
+            elif choice is None or not tested.columns[choice.method]:
+                selections.append(np.empty(0, dtype=np.int64))
             else:
                 selections.append(tested.columns[choice.method][choice.size])
         return selections
