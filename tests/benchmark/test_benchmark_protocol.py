@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets
-from provlab.bench.stored_panel import panel_from
+from provlab.bench.stored_panel import panel_of, trials_from
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of, load_from, make_tasks, places_of_first
 from provlab.core.protocols import protocol_named
@@ -224,7 +224,7 @@ def test_an_empty_selection_is_a_result(tmp_path):
     data = load_from(empty[0].dataset)
     values = np.linalg.svd(StandardScaler().fit_transform(data.X), compute_uv=False) ** 2
     assert_allclose(trials["subset_ratio"], values.sum() / values[5:].sum(), rtol=0.1)  # of all rows
-    panel = panel_from(store, [PanelCell("m", "d", "designs", 5, "linear", 3, empty[0])], {"d": SMALL})
+    panel = panel_of(trials_from(store, [PanelCell("m", "d", "designs", 5, "linear", 3, empty[0])]), {"d": SMALL})
     assert panel["stability"].isna().all()
     assert {*panel["support_f1"], *panel["support_recall"], *panel["false_discovery"]} == {0.0}
 
@@ -269,7 +269,7 @@ def test_stability_support_and_column_subset_are_as_defined(name, dataset, tmp_p
     store = TrialStore(tmp_path / "store")
     report, _ = run_quietly([cell.cell for cell in chosen], store)
     assert report.n_run == 5, report.summary()
-    panel = panel_from(store, chosen, sets)
+    panel = panel_of(trials_from(store, chosen), sets)
     lines = panel.set_index(["repeat", "fold"])
     data = load_from(chosen[0].cell.dataset)
     support = places_of_first(chosen[0].cell.dataset, 10) if dataset == "shift" else None
@@ -323,7 +323,7 @@ def test_stability_is_of_the_columns_of_the_data_where_each_fold_leaves_out_othe
         ever = np.unique(np.concatenate([*map(np.array, varying)]))
         expected.append(stability([np.searchsorted(ever, columns) for columns in kept], ever.size).index)
     assert len(varying) > 1  # else any numbering is right
-    values = panel_from(store, chosen, sets).groupby("method")["stability"].unique()
+    values = panel_of(trials_from(store, chosen), sets).groupby("method")["stability"].unique()
     assert values["F-test"] == pytest.approx(np.mean(expected), abs=0.01)
     assert np.isnan(values["all features"]).all()
 

@@ -23,10 +23,11 @@ from provlab.bench.stored_panel import (
     OVERLAPS,
     file_of,
     is_complete,
-    panel_from,
+    panel_of,
     read_overlaps,
     read_panel,
     read_trials,
+    trials_from,
 )
 from provlab.cli import main
 from provlab.core.store import TrialStore
@@ -71,7 +72,7 @@ def folder(computed, tmp_path):
 def test_the_frame_is_that_of_the_store(computed):
     store = TrialStore(computed / "results" / "breast-cancer" / "store")
     cells = few_cells("breast_cancer")
-    panel = panel_from(store, cells, SETS)
+    panel = panel_of(trials_from(store, cells), SETS)
     stored = read_panel(computed / PANEL)
     keys = ["method", "size", "repeat", "fold"]
     expected = panel.sort_values(keys, ignore_index=True)

@@ -326,7 +326,7 @@ def test_the_script_selects_the_same():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"methods": "f_tst"}, r"select: methods: expected names of selectors.*got 'f_tst'; did you mean 'f_test'\?"),
+        ({"methods": "f_tst"}, r"selector: expected one of .*got 'f_tst'; did you mean 'f_test'\?"),
         ({"methods": "lasso"}, "expected selectors that take a number of features, got lasso"),
         (
             {"methods": {"mine": FTestSelector}},
@@ -337,7 +337,7 @@ def test_the_script_selects_the_same():
             {"model": "ridge"},
             "select: model: expected a model that predicts classes, such as libsvm or logistic, got Ridge",
         ),
-        ({"model": "libsvn"}, r"select: model: expected one of .*got 'libsvn'; did you mean 'libsvm'\?"),
+        ({"model": "libsvn"}, r"model: expected one of .*got 'libsvn'; did you mean 'libsvm'\?"),
         ({"model": Ridge}, "select: model: expected a name or an unfitted estimator, got <class"),
         ({"scoring": "r2"}, "expected a scorer that LinearSVC supports, got r2"),
         ({"time": ["1/2/2024"] * 60}, "expected numbers, or dates such as 2024-03-31, got '1/2/2024' in row 0"),
@@ -377,7 +377,7 @@ def test_a_method_that_fails_has_no_numbers_but_a_reason():
 
 
 def test_progress_is_told_in_intervals(monkeypatch):
-    monkeypatch.setattr("provlab.bench.selection.select.PROGRESS_EVERY", 0.0)
+    monkeypatch.setattr("provlab.bench.selection.folds.PROGRESS_EVERY", 0.0)
     X, y = planted(40, 4, seed=3)
     said = []
     dataset = make_dataset(X, y == "yes", [f"x{k}" for k in range(4)], name="planted", source="a test")

@@ -543,3 +543,5 @@ def test_select_refuses_two_ways_to_say_the_folds(table):
     X, y, _ = table
     with pytest.raises(ValueError, match=r"select: cv: n_splits and repeats cannot be combined"):
         select(X, y, cv=3, n_splits=4)
+    with pytest.raises(ValueError, match=r"select: cv: time cannot be combined with cv; sort the rows"):
+        select(X, y, cv=KFold(3), time=np.arange(len(y)))

@@ -153,7 +153,7 @@ DAMAGES = [
     (first(repeats=0), r"repeats, n_splits, draws: expected 1 to 100000 of each, got \(0, 3, "),
     (first(draws="2"), "draws: expected a whole number, got '2'"),
     (first(measures=["error; DROP"]), "measures: expected 1 to 100 column names"),
-    (first(method="x" * 301), "method: expected at most 300 characters, got 301"),
+    (first(method="x" * 501), "method: expected at most 500 characters, got 501"),
     (first(dataset={"path": "/etc/passwd"}), "dataset: expected a name, got"),
     (first(more=1), "got the unknown 'more'"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import NamedTuple
@@ -75,7 +75,7 @@ class Words:
 
     def interval(self, low: float, high: float) -> str:
         """Return both ends of an interval, or an empty string if they are NaN."""
-        return "" if math.isnan(low) else f"{self.number(low)} to {self.number(high)}"
+        return interval_text(low, high, self.number)
 
     def estimate(self, estimate: Estimate) -> str:
         """Return an estimate with the name of the measure and its interval."""
@@ -104,6 +104,16 @@ def limits(measure: str) -> tuple[float, float]:
     if UP_TO_ONE.match(measure):
         return -math.inf, 1.0
     return -math.inf, 0.0 if measure.startswith("neg_") else math.inf
+
+
+def number_text(value: float, text_of: Callable[[float], str]) -> str:
+    """Return a number as text, empty if it is NaN."""
+    return "" if math.isnan(value) else text_of(value)
+
+
+def interval_text(low: float, high: float, text_of: Callable[[float], str]) -> str:
+    """Return both ends of an interval as text, empty if they are NaN."""
+    return "" if math.isnan(low) else f"{text_of(low)} to {text_of(high)}"
 
 
 def joined(names: Sequence[str]) -> str:

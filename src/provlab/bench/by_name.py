@@ -1,4 +1,4 @@
-"""Selectors and models for callers in Python, by the names that `selector=` and `model=` accept."""
+"""Selectors, models and preparations for callers in Python, by the names that the command line accepts."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ def selectors_by_name(methods: Any) -> Any:
         methods = {name: name for name in methods}
     if not isinstance(methods, Mapping):
         return methods
-    return {title: _built("selector", method) for title, method in methods.items()}
+    return {title: named("selector", method) for title, method in methods.items()}
 
 
-def model_by_name(model: Any) -> Any:
-    """Return the model that a name in conf/model refers to; other values are returned unchanged."""
-    return _built("model", model)
-
-
-def _built(kind: str, component: Any) -> Any:
+def named(kind: str, component: Any) -> Any:
+    """Return the estimator that a name in conf/KIND refers to; other values are returned unchanged."""
     if not isinstance(component, str):
         return component
-    return build(kind, part_config(kind, ["dataset=file", f"{kind}='{component}'"]))
+    return built(kind, part_config(kind, ["dataset=file", f"{kind}='{component}'"]))
+
+
+def built(kind: str, config: Mapping[str, Any]) -> Any:
+    """Return the estimator that a config describes; None for a preparation of none."""
+    return None if config.get("_target_", "") is None else build(kind, config)

@@ -59,13 +59,17 @@ class Rows(NamedTuple):
 def write_cards(datasets: Mapping[str, PanelDataset], folder: Path) -> Iterator[str]:
     """Write a card for each data set, and yield the names of the new ones; cards of unchanged data are kept.
 
-    A card has the columns of `description` and the following: task and folds, see `datasets.yaml`;
-    prepared, the smallest number of columns after the preparation over the folds; repeated, the
-    number of rows that equal an earlier row, which are left out; constant, the number of constant
-    columns; missing, the share of missing values; texts, the number of categorical columns; groups,
-    the number of groups; error_forest, error_linear and error_column; column, the best single
-    column; guessing, the error of predicting the most frequent class or the mean; and state, see
-    `state_of`. A data set whose files are missing gets no card.
+    A card has the columns dataset, domain, source, task and folds, see `datasets.yaml`; rows, columns
+    and classes, the size of the data; smallest_class, the number of rows of the smallest class;
+    nonzero, the share of nonzero entries; relevant, the number of features that the label depends
+    on, or 0 if it is unknown; licence and homepage of the source, with "" for a missing homepage;
+    citation, the source stated in the records of trials; choose, the overrides; data, the identity
+    of the data set; prepared, the smallest number of columns after the preparation over the folds;
+    repeated, the number of rows that equal an earlier row, which are left out; constant, the number
+    of constant columns; missing, the share of missing values; texts, the number of categorical
+    columns; groups, the number of groups; error_forest, error_linear and error_column; column, the
+    best single column; guessing, the error of predicting the most frequent class or the mean; and
+    state, see `state_of`. A data set whose files are missing gets no card.
     """
     path = folder / CARDS
     stored = pd.read_csv(path, keep_default_na=False).to_dict("records") if path.is_file() else []
@@ -90,33 +94,43 @@ def _write(datasets: Mapping[str, PanelDataset], cards: Mapping[str, Any], path:
 
 def card(name: str, entry: PanelDataset) -> dict[str, Any]:
     """Load a data set and return its card."""
-    with warnings.catch_warnings():
-        # warnings about categories that no training row has, classes smaller than the number of
-        # inner folds, and solver iterations
-        warnings.simplefilter("ignore", UserWarning)
-        return _card(name, entry)
-
-
-def _card(name: str, entry: PanelDataset) -> dict[str, Any]:
     cell = base_cell(entry)
-    data = load_from(cell.dataset)
-    folds = [*_folds(cell, data)]
-    guessing = 1.0 if data.is_regression else 1 - 1 / data.n_classes
-    column, error_column = _best_column(data, folds)
-    errors: dict[str, Any] = {
-        "error_forest": np.mean([_error(_forest(data, rows), rows) for rows in folds]),
-        "error_linear": np.mean([_error(_linear(data), _rotated(rows)) for rows in folds]),
-        "error_column": error_column,
-    }
+    # warnings about categories that no training row has, classes smaller than the number of inner
+    # folds, and solver iterations
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        data = load_from(cell.dataset)
+        folds = [*_folds(cell, data)]
+        column, error_column = _best_column(data, folds)
+        errors: dict[str, Any] = {
+            "error_forest": np.mean([_error(_forest(data, rows), rows) for rows in folds]),
+            "error_linear": np.mean([_error(_linear(data), _rotated(rows)) for rows in folds]),
+            "error_column": error_column,
+        }
+        n_repeated = _n_repeated(cell.dataset, data)
     errors = {kind: round(float(error), 3) for kind, error in errors.items()}
+    guessing = 1.0 if data.is_regression else 1 - 1 / data.n_classes
+    licence, homepage = _licence_of(cell.dataset)
     X: Any = data.X
     values = X.data if sparse.issparse(X) else X
     return {
-        **description(name, entry, data),
+        "dataset": name,
+        "domain": entry.domain,
+        "rows": X.shape[0],
+        "columns": X.shape[1],
+        "classes": data.n_classes,
+        "smallest_class": 0 if data.is_regression else np.unique(data.y, return_counts=True)[1].min(),
+        "nonzero": round(np.count_nonzero(values) / np.prod(X.shape), 3),
+        "relevant": entry.support,
+        "source": entry.source,
+        "licence": " ".join(licence.split()),
+        "homepage": homepage,
+        "citation": data.source,
+        "choose": " ".join(entry.choose),
+        "data": cell.data,
         "task": entry.task,
         "folds": entry.folds,
         "prepared": min(rows.train.shape[1] for rows in folds),
-        "repeated": _n_repeated(cell.dataset, data),
+        "repeated": n_repeated,
         "constant": X.shape[1] - varying_columns(X).size,
         "missing": round(float(np.isnan(values).mean()), 4),
         "texts": len(data.categories),
@@ -221,36 +235,6 @@ def _of_column(rows: Rows, name: str) -> Rows:
         train = train.toarray()
         test = test.toarray()
     return rows._replace(train=train, test=test)
-
-
-def description(name: str, entry: PanelDataset, data: Dataset) -> dict[str, Any]:
-    """Return the columns of a card that follow from the data set and its source.
-
-    They are dataset, domain and source, as in the panel; rows, columns and classes, the size of the
-    data; smallest_class, the number of rows of the smallest class; nonzero, the share of nonzero
-    entries; relevant, the number of features that the label depends on, or 0 if it is unknown;
-    licence and homepage of the source, with "" for a missing homepage; citation, the source stated
-    in the records of trials; choose, the overrides; and data, the identity of the data set.
-    """
-    cell = base_cell(entry)
-    licence, homepage = _licence_of(cell.dataset)
-    values = data.X.data if sparse.issparse(data.X) else data.X
-    return {
-        "dataset": name,
-        "domain": entry.domain,
-        "rows": data.X.shape[0],
-        "columns": data.X.shape[1],
-        "classes": data.n_classes,
-        "smallest_class": 0 if data.is_regression else np.unique(data.y, return_counts=True)[1].min(),
-        "nonzero": round(np.count_nonzero(values) / np.prod(data.X.shape), 3),
-        "relevant": entry.support,
-        "source": entry.source,
-        "licence": " ".join(licence.split()),
-        "homepage": homepage,
-        "citation": data.source,
-        "choose": " ".join(entry.choose),
-        "data": cell.data,
-    }
 
 
 def _licence_of(dataset: Mapping[str, Any]) -> tuple[str, str]:

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from provlab.bench.answer import wrapped
-from provlab.bench.by_name import model_by_name, selectors_by_name
+from provlab.bench.answer import interval_text, number_text, wrapped
+from provlab.bench.by_name import named, selectors_by_name
 from provlab.bench.data_files import write_data
 from provlab.bench.own_runs import RUNS_FOLDER, OwnRun
 from provlab.bench.run_names import own_run
@@ -28,7 +27,7 @@ from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.project.messages import in_file_name, visible_line
 from provlab.report.notebook import notebook_html
 from provlab.run.runner import run_methods
-from provlab.verdicts.claims.paired_tests import CorrectedT, size_words
+from provlab.verdicts.claims.paired_tests import mean_difference, size_words
 
 SPLITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "kfold": ("tenfold", ("n_splits", "repeats")),
@@ -98,12 +97,10 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
     """Return the printed columns of a comparison as strings, with headings that fit into 80 characters."""
     headline = comparison.headline
     signed = "{:+.2f}" if headline.unit else "{:+.4f}"
-    low = _texts(comparison["low"], headline.text)
-    high = _texts(comparison["high"], headline.text)
-    intervals = [" to ".join(filter(None, ends)) for ends in zip(low, high, strict=True)]
+    ends = zip(comparison["low"], comparison["high"], strict=True)
     columns = {
         headline.in_units(headline.name): _texts(comparison[headline.column], headline.text),
-        "95 % interval": intervals,
+        "95 % interval": [interval_text(low, high, headline.text) for low, high in ends],
         "difference": _texts(comparison["difference"], signed.format),
         "p": _texts(comparison["p"], "{:.2g}".format),
         "selected": _texts(comparison["n_selected"], "{:.4g}".format),
@@ -112,12 +109,8 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
     return pd.DataFrame(columns, index=[visible_line(str(name)) for name in comparison.index])
 
 
-def _texts(values: pd.Series, text_of: Callable[[Any], str]) -> list[str]:
-    """Return values as strings, with empty strings for missing values."""
-    texts = pd.Series("", values.index)
-    is_known = values.notna()
-    texts[is_known] = [visible_line(text_of(value)) for value in values[is_known]]
-    return texts.tolist()
+def _texts(values: pd.Series, text_of: Callable[[float], str]) -> list[str]:
+    return [number_text(value, text_of) for value in values]
 
 
 def _notes(comparison: Comparison) -> list[str]:
@@ -130,8 +123,7 @@ def _notes(comparison: Comparison) -> list[str]:
         f"Further columns: {', '.join(further)}.",
         f"p: {size_words(*comparison.folds)}.",
     ]
-    reasons = comparison["reason"].dropna() if "reason" in comparison else pd.Series(dtype=object)
-    for name, reason in reasons.items():
+    for name, reason in comparison.get("reason", pd.Series(dtype=object)).items():
         if reason:
             lines.append(visible_line(f"{name} failed: {reason}"))
     return lines
@@ -254,7 +246,7 @@ def compare(
     >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
     """
     selectors: Mapping[str, Any] = selectors_by_name(methods)
-    model = model_by_name(model)
+    model = named("model", model)
     _check_estimators(selectors, model, preparation)
     results = Path(results)
     split, folds = _folds(cv, n_splits, repeats)
@@ -281,7 +273,7 @@ def compare(
             parts["model"] = as_config(model)
         if isinstance(preparation, BaseEstimator):
             parts["preparation"] = as_config(preparation)
-        if scoring is not None and scoring != ():
+        if scoring:
             parts["protocol"] |= {"scoring": as_config(scoring)}
         cells = []
         for selector in selectors.values():
@@ -338,8 +330,14 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     table.write(results / RUNS_FOLDER / run.name, formats=())
     lines = table.frame.set_index("method").rename_axis(None)
     lines = lines.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
-    measured = lines[headline.column].notna().tolist()
-    lines[DIFFERENCE] = _differences(table, headline, measured)
+    lines[DIFFERENCE] = np.nan
+    folds = table.differences(range(len(run.cells)))
+    first = lines.index[0]
+    if first in folds.values:
+        for name, of_method in folds.values.items():
+            difference = mean_difference((of_method - folds.values[first]).to_numpy(), ratio=folds.ratio)
+            lines.loc[name, DIFFERENCE] = [*difference.values()]
+        lines.loc[first, DIFFERENCE[1:]] = np.nan  # the first method is not tested against itself
     n_asked = pd.to_numeric(lines["features"], errors="coerce")
     if (lines["n_selected"] < n_asked).any():
         lines["asked"] = n_asked
@@ -352,21 +350,3 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     comparison.folds = run.cells[0].repeats, run.cells[0].n_splits
     comparison.answer = table.answer
     return comparison
-
-
-def _differences(table: RunTable, headline: Headline, measured: Sequence[bool]) -> NDArray[np.float64]:
-    """Return the difference of each method from the first, its interval and p; NaN if either failed."""
-    folds = table.folds.set_index("place")
-    of_first = folds.loc[[0], headline.column].to_numpy() if measured[0] else np.empty(0)
-    differences = np.full((len(measured), len(DIFFERENCE)), np.nan)
-    for place, is_measured in enumerate(measured):
-        if not (is_measured and measured[0]):
-            continue
-        of_method = folds.loc[[place]]
-        values = headline.factor * (of_method[headline.column].to_numpy() - of_first)
-        differences[place, 0] = values.mean()
-        if place:
-            ratio = float((of_method["n_test"] / of_method["n_train"]).mean())
-            test = CorrectedT(values, ratio=ratio)
-            differences[place, 1:] = *test.interval(0.95), test.p_value()
-    return differences

@@ -20,8 +20,8 @@ from provlab.project.messages import PAGE_NAME, in_file_name, listed
 
 RUNS_FOLDER, RUN_FILE = "runs", "run.json"
 
-MAX_CELLS, MAX_NAME, MAX_REASON = 100_000, 300, 500
-"""Limits for a run.json: number of cells, and characters of a name and of a reason."""
+MAX_CELLS, MAX_TEXT = 100_000, 500
+"""Limits for a run.json: number of cells, and characters of a text."""
 
 MAX_MEASURES = 100
 
@@ -34,10 +34,8 @@ SECONDS = Headline("seconds", "seconds", "CPU seconds of a selection")
 
 def measure_headline(column: str) -> Headline:
     """Return how a measure is shown: the error in percent, and other measures as recorded."""
-    for headline in (ERROR, R2, SECONDS):
-        if headline.column == column:
-            return headline
-    return Headline(column, column, column)
+    known = {headline.column: headline for headline in (ERROR, R2, SECONDS)}
+    return known.get(column, Headline(column, column, column))
 
 
 @dataclass(frozen=True)
@@ -75,11 +73,9 @@ class RunCell:
     def __post_init__(self) -> None:
         if not re.fullmatch("[0-9a-f]{64}", self.id):
             raise ValueError(f"id: expected 64 hexadecimal digits, got {self.id!r:.80}.")
-        for name in ("method", "size", "label", "data"):
-            if len(getattr(self, name)) > MAX_NAME:
-                raise ValueError(f"{name}: expected at most {MAX_NAME} characters, got {len(getattr(self, name))}.")
-        if len(self.reason) > MAX_REASON:
-            raise ValueError(f"reason: expected at most {MAX_REASON} characters, got {len(self.reason)}.")
+        for name in ("method", "size", "label", "data", "reason"):
+            if len(getattr(self, name)) > MAX_TEXT:
+                raise ValueError(f"{name}: expected at most {MAX_TEXT} characters, got {len(getattr(self, name))}.")
         if not isinstance(self.dataset.get("name"), str):
             raise ValueError(f"dataset: expected a name, got {self.dataset!r:.80}.")
         if not all(1 <= count <= MAX_COUNT for count in self.counts):

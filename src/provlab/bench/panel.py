@@ -239,17 +239,14 @@ def panel_cells(
         if isinstance(base.measured, AbstractStatedFolds):  # the number of folds depends on the data
             of_dataset = [*dataset.choose]  # other cells do not depend on the data
         settings = (*judging().choose, *of_dataset)
+        smaller_sizes = tuple(size for size in judging().chosen.sizes if size < shape[1])
         for title, method in methods.items():
             if not method.takes(shape, dataset.task):
                 continue
             for judge, size in _judged(method, shape[1], sizes):
-                if size == CHOSEN_SIZE:
-                    candidates = tuple(size for size in judging().chosen.sizes if size < shape[1])
-                    cell = _chosen_cell(settings, method, dataset.task, judge, candidates)
-                else:
-                    cell = _cell(settings, method, dataset.task, judge, size)
-                on_data = cell.on(base.dataset, base.data)
-                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, on_data))
+                candidates = smaller_sizes if size == CHOSEN_SIZE else ()
+                cell = _cell(settings, method, dataset.task, judge, size, candidates).on(base.dataset, base.data)
+                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
     return cells
 
 
@@ -275,29 +272,32 @@ def _composer() -> Composer:
 
 
 @cache  # the same for all data sets with these folds
-def _cell(settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, size: int) -> Cell:
-    """Return a cell of a method with a number of features, for any data set."""
+def _cell(
+    settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, size: int, candidates: tuple[int, ...]
+) -> Cell:
+    """Return a cell of a method with a number of features, chosen if there are candidates, for any data set."""
     model = judging().judges[judge].model(task)
-    if not method.grid:
+    if candidates:
+        selector = _with_chosen_size(method, task, candidates)
+    elif method.grid:
+        selector = {
+            "_target_": TUNED,
+            "selector": part_config("selector", method.for_task(task).overrides(size)),
+            "grid": {name: list(values) for name, values in method.grid},
+            **_cross_validation(task),
+        }
+    else:
         [cell] = cells_of(_composer()([*settings, *model, *method.overrides(max(size, 1))]))
         return cell
-    selector = {
-        "_target_": TUNED,
-        "selector": part_config("selector", method.for_task(task).overrides(size)),
-        "grid": {name: list(values) for name, values in method.grid},
-        **_cross_validation(task),
-    }
-    return _cell_with_selector(settings, model, selector)
+    config = dict(_composer()([*settings, *model, "selector=cross_validated_size"]))
+    [cell] = cells_of({**config, "selector": selector})
+    return cell
 
 
-@cache
-def _chosen_cell(
-    settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, sizes: tuple[int, ...]
-) -> Cell:
-    """Return a cell of a method whose number of features cross-validation chooses, for any data set."""
-    model = judging().judges[judge].model(task)
+def _with_chosen_size(method: PanelMethod, task: Task, sizes: tuple[int, ...]) -> dict[str, Any]:
+    """Return the config of a method whose number of features cross-validation chooses."""
     inner = part_config("selector", method.overrides(sizes[0]))
-    selector = {
+    return {
         **part_config("selector", ["selector=cross_validated_size"]),
         "selector": inner,
         "sizes": [*sizes, 1.0],
@@ -306,7 +306,6 @@ def _chosen_cell(
         "task": task,
         "random_state": inner.get("random_state"),
     }
-    return _cell_with_selector(settings, model, selector)
 
 
 def _cross_validation(task: Task) -> dict[str, Any]:
@@ -318,13 +317,6 @@ def _cross_validation(task: Task) -> dict[str, Any]:
         "model": part_config("model", model),
         "scoring": "balanced_accuracy" if task == "classification" else None,
     }
-
-
-def _cell_with_selector(settings: tuple[str, ...], judge: tuple[str, ...], selector: Mapping[str, Any]) -> Cell:
-    """Return a cell of a selector with the given config, for any data set."""
-    config = dict(_composer()([*settings, *judge, "selector=cross_validated_size"]))
-    [cell] = cells_of({**config, "selector": selector})
-    return cell
 
 
 def base_cell(dataset: PanelDataset) -> Cell:

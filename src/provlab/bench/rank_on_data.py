@@ -15,8 +15,7 @@ from provlab.bench.panel import PanelCell, PanelDataset, judging, panel_cells, s
 from provlab.bench.rank import WORDS, computed, draw_differences, problems_of, write_pages
 from provlab.bench.stored_panel import panel_of, read_panel
 from provlab.core.cell import Cell
-from provlab.core.plan import load_from
-from provlab.core.protocols import AbstractFolds
+from provlab.core.frames import FOLD_SIZES, planned_trials
 from provlab.core.store import TrialStore
 from provlab.project.messages import to_install
 from provlab.verdicts.claims.paired_tests import size_words
@@ -158,7 +157,7 @@ def on_data(
     trials = panel_of(computed(cells, store, executor), datasets)
     scores = Scores.of(trials, dataset.task)
     ranking = leaderboard(scores)
-    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell))
+    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell, store))
     differences = pd.DataFrame(columns=["difference", "low", "high"], dtype=float)
     if ALL in folds.values:
         differences = folds.to(folds.values[ALL].to_numpy())[[*differences]]
@@ -180,15 +179,12 @@ def on_data(
     )  # fmt: skip
 
 
-def _ratio(cell: Cell) -> float:
+def _ratio(cell: Cell, store: TrialStore) -> float:
     """Return the mean ratio of test rows to training rows over folds."""
-    n_folds = cell.protocol["n_splits"]
     if cell.protocol["split"] == "benchmark":
-        return 1 / (n_folds - 1)
-    measured = cell.measured
-    assert isinstance(measured, AbstractFolds)
-    splits = measured.splits(load_from(cell.dataset), n_folds, split_seed=0)
-    return float(np.mean([test.size / train.size for train, test in splits]))
+        return 1 / (cell.protocol["n_splits"] - 1)
+    sizes = planned_trials(store, [cell], FOLD_SIZES)
+    return float((sizes["n_test"] / sizes["n_train"]).mean())
 
 
 def _fold_errors(trials: pd.DataFrame, failed: Iterable[str], ratio: float) -> FoldDifferences:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from provlab.bench.own_runs import MAX_NAME, MAX_REASON, SECONDS, OwnRun, RunCell
+from provlab.bench.own_runs import MAX_TEXT, SECONDS, OwnRun, RunCell
 from provlab.core.cell import Cell
 from provlab.core.frames import headline_of
 from provlab.core.plan import unique_cells
@@ -49,16 +49,16 @@ def own_run(
         lines.append(
             RunCell(
                 id=cell.id,
-                method=str(method)[:MAX_NAME],
-                size=_size_of(cell)[:MAX_NAME],
-                label=str(label)[:MAX_NAME],
+                method=str(method)[:MAX_TEXT],
+                size=_size_of(cell)[:MAX_TEXT],
+                label=str(label)[:MAX_TEXT],
                 data=cell.data,
                 dataset=dict(cell.dataset),
                 measures=tuple(measures),
                 repeats=repeats,
                 n_splits=n_splits,
                 draws=draws,
-                reason=reasons.get(cell.id, "")[:MAX_REASON],
+                reason=reasons.get(cell.id, "")[:MAX_TEXT],
             )
         )
     return OwnRun(command, tuple(lines))

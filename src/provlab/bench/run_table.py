@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from provlab.bench.answer import Words, limits, of_datasets, of_methods
+from provlab.bench.answer import Words, interval_text, limits, number_text, of_datasets, of_methods
 from provlab.bench.own_runs import RUN_FILE, SECONDS, OwnRun, RunCell, measure_headline
 from provlab.bench.run_names import size_text
 from provlab.core.artefact import COMPLETE, counted_state
@@ -153,7 +153,7 @@ class RunTable:
         differences = {}
         for label, places in by_dataset.items():
             if self._is_comparable(places):
-                differences[label] = self._differences(places)
+                differences[label] = self.differences(places)
         if not differences:
             return []
         first = next(iter(differences))
@@ -188,7 +188,7 @@ class RunTable:
         selected = self.selected.get(self.run.cells[place].id)
         return selected is not None and selected.sizes[0] == selected.n_features > 0
 
-    def _differences(self, places: Sequence[int]) -> FoldDifferences:
+    def differences(self, places: Sequence[int]) -> FoldDifferences:
         """Return the headline measure by fold of the cells that have a value on every fold."""
         headline = self.run.cells[places[0]].headline
         columns = {}
@@ -223,24 +223,23 @@ class RunTable:
         frame = self.frame
         headline = cell.headline
         measure = headline.in_units(headline.name)
-        low, high = _text(line["low"], headline.text), _text(line["high"], headline.text)
         texts = {"method": line["method"], "features": line["features"]}
         if frame["dataset"].nunique() > 1:
             texts["data set"] = line["dataset"]
         if frame["measure"].nunique() > 1:
-            texts |= {"measure": measure, "value": _text(line["value"], headline.text)}
+            texts |= {"measure": measure, "value": number_text(line["value"], headline.text)}
         else:
-            texts[measure] = _text(line["value"], headline.text)
-        texts["sd"] = _text(line["sd"], headline.text)
-        texts["95 % interval"] = f"{low} to {high}" if low and high else ""
+            texts[measure] = number_text(line["value"], headline.text)
+        texts["sd"] = number_text(line["sd"], headline.text)
+        texts["95 % interval"] = interval_text(line["low"], line["high"], headline.text)
         for name in frame.columns[frame.columns.get_loc("state") + 1 :]:
-            texts[measure_headline(name).in_units(name)] = _text(line[name], "{:.4g}".format)
-        texts["selected"] = _text(line["selected"], "{:.4g}".format)
+            texts[measure_headline(name).in_units(name)] = number_text(line[name], "{:.4g}".format)
+        texts["selected"] = number_text(line["selected"], "{:.4g}".format)
         if cell.size.isdecimal() and line["selected"] < int(cell.size):
             texts["selected"] += f" (requested {cell.size})"
-        texts["stability"] = _text(line["stability"], "{:.2f}".format).replace("-0.00", "0.00")
+        texts["stability"] = number_text(line["stability"], "{:.2f}".format).replace("-0.00", "0.00")
         if headline != SECONDS:
-            texts["seconds"] = _text(line.get("seconds", np.nan), "{:.3f}".format)
+            texts["seconds"] = number_text(line.get("seconds", np.nan), "{:.3f}".format)
         texts["trials"] = str(line["trials"])
         if (frame["state"] != COMPLETE).any():
             texts["state"] = line["state"]
@@ -281,10 +280,6 @@ def words_of(headline: Headline) -> Words:
     if headline == ERROR:
         return Words(headline.name, is_percent=True, decimals=1)
     return Words(headline.name, is_percent=False, decimals=3, sign=-1.0)
-
-
-def _text(value: float, form: Callable[[float], str]) -> str:
-    return "" if np.isnan(value) else form(value)
 
 
 def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.bench.panel import CARDS, stored_folder
-from provlab.bench.stored_panel import read_panel
+from provlab.bench.stored_panel import read_panel, rounded
 from provlab.bench.studies import tagged_trials
 from provlab.core.tables import limited, write_frame
 from provlab.project.messages import did_you_mean
@@ -88,16 +88,12 @@ def is_about_panel(paper: str | None) -> bool:
     return paper in claim_paths(PANEL)
 
 
-def judge_statements(paper: str) -> list[Verdict]:
-    """Return the verdict on each statement of a paper, judged on the stored panel."""
+def judge_statements(paper: str, folder: Path) -> list[Verdict]:
+    """Judge each statement of a paper on the stored panel, write verdicts.csv, and return the verdicts."""
     file, evidence = _read(paper)
     verdicts, _ = judge_files([file], evidence)
-    return verdicts
-
-
-def write_statements(verdicts: Sequence[Verdict], folder: Path) -> None:
-    """Write verdicts.csv."""
     write_frame(verdict_frame(verdicts), folder / VERDICTS)
+    return verdicts
 
 
 def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Multiverse, TableEvidence]:
@@ -118,11 +114,6 @@ def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Mult
     return Multiverse(paper_readings(paper), chosen, file.claims), evidence
 
 
-def judge_readings(multiverse: Multiverse, evidence: TableEvidence) -> Outcome:
-    """Return the outcome of all universes."""
-    return Outcome(multiverse, judge_on_table(multiverse, evidence), {}, {})
-
-
 def traced(paper: str, folder: Path) -> tuple[list[Verdict], Outcome | None]:
     """Return the verdicts on the statements of a paper with their evidence, and their readings stored in a folder."""
     file, evidence = _read(paper)
@@ -137,17 +128,19 @@ def traced(paper: str, folder: Path) -> tuple[list[Verdict], Outcome | None]:
     return verdicts, Outcome(Multiverse(readings, chosen, file.claims), universes, {}, {})
 
 
-def write_readings(outcome: Outcome, folder: Path) -> None:
-    """Write robustness.csv and universes.csv.gz, keeping the rows of other claims."""
+def judge_readings(multiverse: Multiverse, evidence: TableEvidence, folder: Path) -> Outcome:
+    """Judge all universes, write robustness.csv and universes.csv.gz, keeping rows of other claims, and return them."""
+    outcome = Outcome(multiverse, judge_on_table(multiverse, evidence), {}, {})
     universes = outcome.universes.copy()
     for name in EFFECTS:
-        universes[name] = [float(f"{value:.{DIGITS}g}") for value in universes[name]]
-    order = [claim.id for claim in outcome.multiverse.family]
+        universes[name] = rounded(universes[name], DIGITS)
+    order = [claim.id for claim in multiverse.family]
     frames = {f"{UNIVERSES}.gz": universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
     for name, frame in frames.items():
         path = folder / name
         old = texts(path) if path.is_file() else frame.head(0)
         write_frame(joined(old, frame, "claim", order), path)
+    return outcome
 
 
 def statement_frame(paper: str, folder: Path) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provlab.bench.methods import panel_methods
+from provlab.bench.methods import PanelMethod
 from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, stored_folder
 from provlab.core.frames import planned_trials
 from provlab.core.keys import trial_key
@@ -130,7 +130,8 @@ def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     trials = _trials(cells, store, [*READ, "features", "feature_names"])
     trials["select_cpu"] += trials["shared_cpu"]
     selections = _one_judge(trials)
-    support = _support(cells)
+    first = cells[0]
+    support = places_of_first(first.cell.dataset, first.support) if first.support else None
     lines = []
     for key, of_selection in selections.groupby(KEY, sort=False):
         lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(of_selection, support))
@@ -168,18 +169,13 @@ def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.Dat
 def _trials(cells: Sequence[PanelCell], store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
     """Return stored trials with the names of their cells; features are positions in the data set."""
     trials = planned_trials(store, [entry.cell for entry in cells], columns)
-    trials = trials.join(names_of(cells), on="place")
-    return with_places_in_data(trials, cells[0].cell.dataset)
+    names = pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
+    return _with_places_in_data(trials.join(names, on="place"), cells[0].cell.dataset)
 
 
 def _one_judge(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the trials of one judge per selection; the judges share selections unless these are random."""
     return trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
-
-
-def _support(cells: Sequence[PanelCell]) -> frozenset[int] | None:
-    first = cells[0]
-    return places_of_first(first.cell.dataset, first.support) if first.support else None
 
 
 def rounded(values: pd.Series, digits: int) -> pd.Series:
@@ -235,11 +231,6 @@ def _write(table: pa.Table, path: Path) -> None:
         pq.write_table(table, temporary, compression="zstd", compression_level=19, write_statistics=False)
 
 
-def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
-    """Return one row per cell with its names in the DataFrame."""
-    return pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
-
-
 def panel_of(trials: pd.DataFrame, datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
     """Return trials as a DataFrame, see `provlab.verdicts.panel_frame`.
 
@@ -276,11 +267,6 @@ def _errors_by_class(trials: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     return frame["error"], frame["balanced"]
 
 
-def panel_from(store: TrialReader, cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
-    """Return the stored trials of cells as a DataFrame."""
-    return panel_of(trials_from(store, cells), datasets)
-
-
 def trials_from(store: TrialReader, cells: Sequence[PanelCell]) -> pd.DataFrame:
     """Return the stored trials of cells with the columns of `read_trials`."""
     parts = []
@@ -290,7 +276,7 @@ def trials_from(store: TrialReader, cells: Sequence[PanelCell]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
     """Return trials whose `features` number columns in the same way in each fold, whatever the preparation.
 
     Features are numbered by their position in the data set. Columns that a preparation creates,
@@ -335,16 +321,11 @@ def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> 
 # ---- audits
 
 
-def cells_of(trials: pd.DataFrame) -> dict[str, PanelCell]:
-    """Return the panel's current cells for the methods and data sets of trials, by the first digits of their ids."""
-    methods = {name: method for name, method in panel_methods().items() if name in {*trials["method"]}}
+def cells_of(trials: pd.DataFrame, methods: Mapping[str, PanelMethod]) -> dict[str, PanelCell]:
+    """Return the current cells of the methods and data sets of trials, by the first digits of their ids."""
+    methods = {name: method for name, method in methods.items() if name in {*trials["method"]}}
     datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*trials["dataset"]}}
-    return cells_by_digits(panel_cells(methods, datasets))
-
-
-def cells_by_digits(cells: Sequence[PanelCell]) -> dict[str, PanelCell]:
-    """Return cells by the first digits of their ids."""
-    return {entry.cell.id[:CELL_DIGITS]: entry for entry in cells}
+    return {entry.cell.id[:CELL_DIGITS]: entry for entry in panel_cells(methods, datasets)}
 
 
 def unpacked(trials: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:

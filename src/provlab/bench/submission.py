@@ -55,13 +55,6 @@ class Submission(NamedTuple):
     trials: pd.DataFrame
 
     @property
-    def cells(self) -> list[PanelCell]:
-        """Planned cells on the data sets of the trials."""
-        names = {*self.trials["dataset"]}
-        datasets = {name: dataset for name, dataset in panel_datasets().items() if name in names}
-        return panel_cells({self.name: self.method}, datasets)
-
-    @property
     def entry(self) -> str:
         """Entry of the method in `methods.yaml`."""
         return f"  {canonical_json(self.name)}: {canonical_json(self._settings)}"

@@ -179,8 +179,10 @@ def _rank_selector(
     if options.export:
         result.export(options.export)
     frames = {
-        "leaderboard": result.leaderboard.reset_index(), "pairs": result.pairs.reset_index(), "sets": result.sets,
-    }  # fmt: skip
+        "leaderboard": _with_named_error(result.leaderboard, options.task),
+        "pairs": result.pairs.reset_index(),
+        "sets": result.sets,
+    }
     return Ranking(result.answer, [*described(result)], frames, page, 1 if result.failed else 0)
 
 
@@ -234,6 +236,13 @@ def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]], own: str
     return lines
 
 
+def _with_named_error(board: pd.DataFrame, task: str) -> pd.DataFrame:
+    """Return a leaderboard for JSON, in which the error has the name of the task's measure."""
+    from provlab.verdicts.panel_scores import ERROR_OF, HEADLINE
+
+    return board.reset_index().rename(columns={HEADLINE: ERROR_OF[task].replace(" ", "_")})
+
+
 def _rank_on_data(
     options: argparse.Namespace, groups: Mapping[str, list[str]], store: TrialStore, executor: Mapping[str, Any],
     results: Path,
@@ -283,7 +292,7 @@ def _rank_on_data(
         page = result.write(results, name, command)
     parts: list[RenderableType] = [board, *map(Text, result.problems)]
     status = 1 if yours in result.scores.reasons else 0
-    return Ranking(result.answer, parts, {"leaderboard": result.board.reset_index()}, page, status)
+    return Ranking(result.answer, parts, {"leaderboard": _with_named_error(result.board, dataset.task)}, page, status)
 
 
 OWN_FOLDS = {"protocol=splitter": "protocol=benchmark_splitter", "protocol=time_order": "protocol=benchmark_time_order"}

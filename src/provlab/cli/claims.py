@@ -161,7 +161,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 def _judge_panel(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
     import pandas as pd
 
-    from provlab.bench.statements import judge_statements, write_statements
+    from provlab.bench.statements import judge_statements
 
     beside = [*options.overrides, *options.column]
     if beside or options.figures or options.output:
@@ -169,9 +169,7 @@ def _judge_panel(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
             f"verify: expected no settings, --column, --output or --figures with --paper {options.paper}, whose claims "
             f"are judged on the stored benchmark, got {' '.join(beside) or '--output or --figures'}; leave it out."
         )
-    verdicts = judge_statements(options.paper)
-    write_statements(verdicts, Path(options.results) / options.paper)
-    return verdicts, pd.DataFrame()
+    return judge_statements(options.paper, Path(options.results) / options.paper), pd.DataFrame()
 
 
 def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
@@ -376,7 +374,7 @@ def call_readings(options: argparse.Namespace) -> int:
 
 def _readings_on_panel(options: argparse.Namespace) -> int:
     """Judge statements on the stored benchmark in all universes, and write results/PAPER; nothing is computed."""
-    from provlab.bench.statements import judge_readings, readings_of_statements, write_readings
+    from provlab.bench.statements import judge_readings, readings_of_statements
     from provlab.custody.letter import plan_text, robustness_table
 
     beside = [*options.overrides, *options.artefact, *map(str, options.packed)]
@@ -389,9 +387,8 @@ def _readings_on_panel(options: argparse.Namespace) -> int:
     print(plan_text(multiverse), file=sys.stderr)
     if options.plan:
         return 0
-    outcome = judge_readings(multiverse, evidence)
     folder = Path(options.results) / options.paper
-    write_readings(outcome, folder)
+    outcome = judge_readings(multiverse, evidence, folder)
     if options.figures:
         from provlab.bench.statement_pages import draw_field  # Matplotlib: only figures need it
 

@@ -26,7 +26,6 @@ from provlab.bench.panel import some, stored_folder
 from provlab.bench.stored_panel import (
     CELL_DIGITS,
     DIGITS,
-    cells_by_digits,
     cells_of,
     read_trials,
     rounded_number,
@@ -109,10 +108,12 @@ def run_panel_audit(
     """
     if Path(folder).is_file():
         submission = read_submission(folder)
-        table, cells = submission.trials, cells_by_digits(submission.cells)
+        table = submission.trials
+        known = {submission.name: submission.method}
     else:
         table = read_trials(Path(folder) if folder else stored_folder())
-        cells = cells_of(table)
+        known = dict(panel_methods())
+    cells = cells_of(table, known)
     if methods:
         table = table[table["method"].isin(some("method", methods, panel_methods()))]
     table = table[~table["failure"].str.startswith("OutOfTimeError")]

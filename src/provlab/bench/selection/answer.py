@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +10,12 @@ import pandas as pd
 from provlab.bench.answer import (
     INTERVAL,
     NAMES_SHOWN,
-    Words,
     among_methods,
     beside_reference,
     is_or_are,
     joined,
     limits,
+    number_text,
     wrapped,
 )
 from provlab.core.tables import aligned_text
@@ -31,28 +30,16 @@ FREQUENT_SHOWN = 12
 """Maximum number of named features that were selected in folds only."""
 
 
-def words_of(selected: Selected) -> Words:
-    """Return the format of the numbers of a selection."""
-    measure = selected.measure
-    decimals = 3
-    if measure.is_percent:
-        decimals = 1
-    elif not measure.scoring:  # RMSE is in units of the target: three significant digits of the error of guessing
-        guess = float(selected.values.guess.mean())
-        decimals = max(0, 2 - math.floor(math.log10(guess))) if guess > 0 else 3
-    return Words(measure.name, measure.is_percent, decimals, measure.sign)
-
-
 def all_columns(selected: Selected) -> str:
     """Return the phrase for all columns."""
     n_columns = selected.problem.n_columns
     return "the only column" if n_columns == 1 else f"all {n_columns:,} columns"
 
 
-def guessing(selected: Selected, words: Words) -> str:
+def guessing(selected: Selected) -> str:
     """Return the phrase about the error of guessing."""
     kind = "mean" if selected.problem.dataset.is_regression else "most frequent class"
-    return f"guessing the {kind} {words.value(float(selected.values.guess.mean()))}"
+    return f"guessing the {kind} {selected.words.value(float(selected.guess.mean()))}"
 
 
 def feature_name(selected: Selected, name: str) -> str:
@@ -65,64 +52,62 @@ def feature_name(selected: Selected, name: str) -> str:
 
 def answer(selected: Selected) -> list[str]:
     """Return the answer as a list of sentences."""
-    words = words_of(selected)
-    values = selected.values
-    gain = values.difference(values.procedure, values.guess)
+    gain = selected.methods.test(selected.procedure, selected.guess)
     is_better = max(selected.measure.sign * end for end in gain.interval(0.95)) < 0
     if not is_better:
-        return [_nothing(selected, words), _gain_seen(selected, words, gain)]
-    sentences = [_keep(selected, words), _beside_all(selected, words)]
+        return [_nothing(selected), _gain_seen(selected, gain)]
+    sentences = [_keep(selected), _beside_all(selected)]
     if selected.methods.values.shape[1] > 1:
-        to_all = selected.methods.to(values.of_all)
-        sentences.append(among_methods(selected.methods, words, to_all, "all columns"))
+        to_all = selected.methods.to(selected.of_all)
+        sentences.append(among_methods(selected.methods, selected.words, to_all, "all columns"))
     if len(selected.features) < selected.problem.n_columns:
         sentences.append(_frequencies(selected))
     return [sentence for sentence in sentences if sentence]
 
 
-def _gain_seen(selected: Selected, words: Words, gain: CorrectedT) -> str:
+def _gain_seen(selected: Selected, gain: CorrectedT) -> str:
     """Return the sentence about the smallest gain over guessing that these folds can detect."""
     detectable = gain.detectable(LEVEL / 2, _better_side(selected))
     least, largest = limits(selected.measure.name)
     perfect = max(least, 0.0) if selected.measure.sign > 0 else largest
-    if detectable > abs(perfect - float(selected.values.guess.mean())):
+    if detectable > abs(perfect - float(selected.guess.mean())):
         return "So few rows or groups of rows cannot show any gain over guessing."
-    return f"A gain of {words.amount(detectable)} over guessing would be detected with probability 0.9."
+    return f"A gain of {selected.words.amount(detectable)} over guessing would be detected with probability 0.9."
 
 
 def _better_side(selected: Selected) -> Side:
     return "less" if selected.measure.sign > 0 else "greater"
 
 
-def _keep(selected: Selected, words: Words) -> str:
+def _keep(selected: Selected) -> str:
     """Return the sentence about the features to keep and their error."""
-    error = words.estimate(selected.error)
-    guess = guessing(selected, words)
-    of_all = selected.values.estimate(selected.values.of_all, selected.measure)
+    error = selected.words.estimate(selected.error)
+    guess = guessing(selected)
+    of_all = selected.estimate(selected.of_all)
     n_kept = len(selected.features)
     if n_kept == selected.problem.n_columns:
-        text = f"Keep {all_columns(selected)}: {words.estimate(of_all)}; {guess}."
-        if not np.array_equal(selected.values.procedure, selected.values.of_all):
+        text = f"Keep {all_columns(selected)}: {selected.words.estimate(of_all)}; {guess}."
+        if not np.array_equal(selected.procedure, selected.of_all):
             text += f" Selection in each fold, which dropped columns in some: {error}."
         return f"{text} No smaller number is within one standard error."
     names = f"{n_kept} of {selected.problem.n_columns:,} columns, named below"
     if n_kept <= NAMES_SHOWN:
         names = joined([feature_name(selected, name) for name in selected.features])
-    beside = f"{all_columns(selected)} {words.short(of_all)}"
+    beside = f"{all_columns(selected)} {selected.words.short(of_all)}"
     return f"Keep {names} (by {selected.method}): {error}; {beside}; {guess}."
 
 
-def _beside_all(selected: Selected, words: Words) -> str:
+def _beside_all(selected: Selected) -> str:
     """Return the sentence about the difference between the procedure and all columns."""
-    values = selected.values
-    if len(selected.features) == selected.problem.n_columns or np.array_equal(values.procedure, values.of_all):
+    keeps_all = len(selected.features) == selected.problem.n_columns
+    if keeps_all or np.array_equal(selected.procedure, selected.of_all):
         return ""
-    test = values.difference(values.procedure, values.of_all)
+    test = selected.methods.test(selected.procedure, selected.of_all)
     low, high = test.interval(0.95)
     verdict = ""
     if not low <= 0 <= high:
         verdict = "worse" if selected.measure.sign * test.estimate > 0 else "better"
-    return beside_reference("it", all_columns(selected), verdict, words.difference(test.estimate, low, high))
+    return beside_reference("it", all_columns(selected), verdict, selected.words.difference(test.estimate, low, high))
 
 
 def _frequencies(selected: Selected) -> str:
@@ -150,28 +135,27 @@ def _counted(selected: Selected, counts: pd.Series) -> str:
     return ", ".join([f"{feature_name(selected, str(name))} in {count or 'none'}" for name, count in counts.items()])
 
 
-def _nothing(selected: Selected, words: Words) -> str:
+def _nothing(selected: Selected) -> str:
     """Return the sentence that the procedure or all methods are not shown to be better than guessing."""
-    values = selected.values
-    error = words.estimate(selected.error)
-    guess = guessing(selected, words)
+    error = selected.words.estimate(selected.error)
+    guess = guessing(selected)
     better = _better_than_guessing(selected)
     if better:
         text = f"The selection is not shown to be better than guessing: {error}; {guess}."
         return f"{text} Used alone, {joined(better)} {is_or_are(better)} better: keep all columns, or use --methods."
-    of_all = f"{all_columns(selected)} {words.value(float(values.of_all.mean()))}"
+    of_all = f"{all_columns(selected)} {selected.words.value(float(selected.of_all.mean()))}"
     return f"No method is shown to be better than guessing: {error}; {of_all}; {guess}."
 
 
 def _better_than_guessing(selected: Selected) -> list[str]:
     """Return the methods, including all columns, that beat guessing after Holm's correction."""
-    values = selected.values
     methods = selected.methods.values.copy()
-    methods.insert(0, all_columns(selected), values.of_all)
+    methods.insert(0, all_columns(selected), selected.of_all)
     side = _better_side(selected)
     p_values = []
     for name in methods:
-        p_values.append(values.difference(methods[name].to_numpy(), values.guess).p_value(0.0, side))
+        test = selected.methods.test(methods[name].to_numpy(), selected.guess)
+        p_values.append(test.p_value(0.0, side))
     return [str(name) for name, p in zip(methods, holm(p_values), strict=True) if p < LEVEL / 2]
 
 
@@ -180,7 +164,6 @@ def _better_than_guessing(selected: Selected) -> list[str]:
 
 def method_texts(selected: Selected) -> pd.DataFrame:
     """Return the table of methods as strings, best method first."""
-    words = words_of(selected)
     table, measure = selected.table, selected.measure
     losses = measure.sign * table[measure.name].iloc[:-2]
     names = [*losses.sort_values(kind="stable").index, *table.index[-2:]]
@@ -188,31 +171,26 @@ def method_texts(selected: Selected) -> pd.DataFrame:
     for name in names:
         line = table.loc[name]
         lines[visible_line(str(name))] = {
-            measure.label: words.number(line[measure.name]),
-            INTERVAL: words.interval(line["low"], line["high"]),
-            "difference": words.signed(line["difference"]),
-            "p": _or_empty(line["difference_p"], ".3f"),
-            "to all": words.signed(line["to_all"]),
+            measure.label: selected.words.number(line[measure.name]),
+            INTERVAL: selected.words.interval(line["low"], line["high"]),
+            "difference": selected.words.signed(line["difference"]),
+            "p": number_text(line["difference_p"], "{:.3f}".format),
+            "to all": selected.words.signed(line["to_all"]),
             "columns": f"{line['features']:g}",
-            "stability": _or_empty(line["stability"], ".2f"),
+            "stability": number_text(line["stability"], "{:.2f}".format),
             "family": line["family"],
-            "seconds": _or_empty(line["seconds"], ".3f"),
+            "seconds": number_text(line["seconds"], "{:.3f}".format),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def _or_empty(value: float, form: str) -> str:
-    return "" if np.isnan(value) else format(value, form)
-
-
 def curve_texts(selected: Selected) -> pd.DataFrame:
     """Return the measure for each number of columns as strings."""
-    words = words_of(selected)
     lines = {}
     for size, line in selected.curve.iterrows():
         label = f"all {size:,}" if size == selected.problem.n_columns else f"{size:,}"
-        value = words.number(line[selected.measure.name])
-        lines[label] = {selected.measure.label: value, INTERVAL: words.interval(line["low"], line["high"])}
+        value = selected.words.number(line[selected.measure.name])
+        lines[label] = {selected.measure.label: value, INTERVAL: selected.words.interval(line["low"], line["high"])}
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

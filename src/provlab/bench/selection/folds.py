@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer_names, root_mean_squared_error
-from sklearn.model_selection import TimeSeriesSplit
 from threadpoolctl import threadpool_limits
 
+from provlab.bench.selection.fold_rows import inner_folds
 from provlab.bench.selection.methods import Method
 from provlab.bench.selection.table_selector import first_columns, fitted_rows
 from provlab.core.protocols import PROTOCOLS
-from provlab.core.protocols.base import Rows, check_rows, rarest_class
+from provlab.core.protocols.base import Rows
 from provlab.data import Classes, Dataset
+from provlab.run.executors import usable_cores
+from provlab.run.isolation import isolated_children
 from provlab.run.scoring import inapplicable, labelled
 from provsel.training_view import TrainingView
 
@@ -33,8 +36,11 @@ Fold = tuple[Rows, Rows | None]
 LADDER = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200)
 """Numbers of columns to try, besides all columns."""
 
-FEWEST_OF_A_CLASS = 4
-"""Minimum number of rows per class, so that a fold can test one and the inner folds have some."""
+WORTH_WORKERS = 4.0
+"""Seconds of remaining work beyond which starting worker processes pays off."""
+
+PROGRESS_EVERY = 15.0
+"""Seconds between two lines of progress."""
 
 EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
 """Exceptions that count as the failure of a method."""
@@ -217,7 +223,37 @@ def sizes_for(n_columns: int, n_features: int | None) -> tuple[int, ...]:
     return tuple(size for size in LADDER if size < n_columns)
 
 
-def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
+def outcomes_of(
+    problem: Problem, folds: Sequence[Fold], n_jobs: int | None, tell: Callable[[str], None] | None
+) -> list[Outcome]:
+    """Return the outcome of each fold, followed by the outcome on all rows.
+
+    The first fold is computed in this process, and its time decides whether to start workers.
+    """
+    every_row = np.arange(problem.dataset.n_rows)
+    work: list[Fold] = [*folds, (every_row, None)]
+    start = time.perf_counter()
+    outcomes = [outcome(problem, work[0])]
+    left = (time.perf_counter() - start) * (len(work) - 1)
+    if n_jobs is None:
+        n_jobs = usable_cores() if left > WORTH_WORKERS else 1
+    n_workers = min(n_jobs if n_jobs > 0 else usable_cores(), len(work) - 1)
+    if tell and left > WORTH_WORKERS:
+        workers = f" by {n_workers} processes" if n_workers > 1 else ""
+        tell(f"about {left / n_workers:.0f} s: {len(work) - 1} folds of {len(problem.methods)} methods{workers}")
+    last_told = time.perf_counter()
+    in_order = Parallel(n_jobs=n_workers, return_as="generator")
+    with isolated_children():
+        for result in in_order(delayed(outcome)(problem, rows) for rows in work[1:]):
+            outcomes.append(result)
+            now = time.perf_counter()
+            if tell and now - last_told >= PROGRESS_EVERY and len(outcomes) < len(work):
+                tell(f"{len(outcomes)} of {len(work)} folds, {now - start:.0f} s")
+                last_told = now
+    return outcomes
+
+
+def outcome(problem: Problem, rows: Fold) -> Outcome:
     """Choose a method and a size by inner folds of the training rows, and measure all on the test rows.
 
     BLAS uses one thread, because results must not depend on the number of threads and folds may run in parallel.
@@ -226,7 +262,7 @@ def outcome(problem: Problem, rows: Fold, n_inner: int) -> Outcome:
     unchecked = config_context(assume_finite=True, skip_parameter_validation=True)  # a third of small fits
     with threadpool_limits(1), unchecked, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the same warning hundreds of times; failures are reported with their reasons
-        folds = [measured(problem, *fold) for fold in inner_splits(problem, train, n_inner)]
+        folds = [measured(problem, *fold) for fold in inner_folds(problem, train)]
         inner = np.stack([fold.values for fold in folds])
         reasons: dict[str, str] = {}
         for fold in folds:
@@ -325,77 +361,3 @@ def guessed(problem: Problem, test: Rows) -> float:
     dummy = DummyRegressor() if problem.dataset.is_regression else DummyClassifier()
     y = problem.dataset.y
     return problem.measure.of(dummy.fit(np.zeros((y.size, 1)), y), np.zeros((test.size, 1)), y[test])
-
-
-# ---- folds
-
-
-def n_folds(dataset: Dataset, wanted: int, by_time: bool) -> int:
-    """Return the number of folds: the requested number, limited by the numbers of groups and of rows per class."""
-    if by_time:
-        return wanted
-    if dataset.groups is not None:
-        return min(wanted, np.unique(dataset.groups).size)
-    return min(wanted, dataset.n_rows if dataset.is_regression else rarest_class(dataset)[1])
-
-
-def check_classes(dataset: Dataset) -> None:
-    """Raise if there is only one class, or if a class has too few rows.
-
-    Raises
-    ------
-    ValueError
-        If one of these is the case. The message names the class.
-    """
-    if dataset.is_regression:
-        return
-    if dataset.n_classes < 2:
-        raise ValueError(
-            f"data set {dataset.name}: expected a target of two classes or more, got one; name another target."
-        )
-    label, smallest = rarest_class(dataset)
-    if smallest < FEWEST_OF_A_CLASS:
-        raise ValueError(
-            f"data set {dataset.name}: expected at least {FEWEST_OF_A_CLASS} rows of each class for nested "
-            f"folds, got {smallest} of class {label}; merge it with another class, or drop such classes with "
-            f"+dataset.min_class_size={FEWEST_OF_A_CLASS}."
-        )
-
-
-def outer_splits(problem: Problem, n_splits: int, repeats: int) -> Iterator[tuple[Rows, Rows]]:
-    """Yield the training and test rows of each fold: stratified with whole groups, or in the order of time."""
-    dataset = problem.dataset
-    for repeat in range(repeats):
-        splits = problem.protocol.splits(dataset, n_splits, problem.random_state + repeat)
-        for fold, (train, test) in enumerate(splits):
-            check_rows(dataset, train, test, fold)
-            yield train, test
-
-
-def inner_splits(problem: Problem, rows: Rows, wanted: int) -> list[tuple[Rows, Rows]]:
-    """Return folds of the given rows as row numbers of the table, without folds that lack a class.
-
-    Raises
-    ------
-    ValueError
-        If fewer than two folds remain.
-    """
-    dataset = problem.dataset
-    groups = None if dataset.groups is None else dataset.groups[rows]
-    part = replace(dataset, y=dataset.y[rows], groups=groups)
-    n_splits = n_folds(part, wanted, problem.by_time)
-    folds = []
-    if n_splits > 1:
-        splits = problem.protocol.splits(part, n_splits, problem.random_state)
-        if problem.gap:
-            splits = TimeSeriesSplit(n_splits, gap=problem.gap).split(part.y)
-        for train, test in splits:
-            has_all = part.is_regression or np.unique(part.y[train]).size == part.n_classes
-            if has_all and test.size:
-                folds.append((rows[train], rows[test]))
-    if len(folds) < 2:
-        raise ValueError(
-            f"data set {dataset.name}: expected two folds or more inside each training fold, with rows of each "
-            f"class, got {len(folds)}; use larger groups of rows, or fewer folds (--folds)."
-        )
-    return folds

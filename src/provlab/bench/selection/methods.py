@@ -6,8 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import clone
+
 from provlab.bench.selection.table_selector import SIZES
-from provlab.core.vocabulary import advice_on, family_of, file_named
+from provlab.core.composition import part_config
+from provlab.core.vocabulary import family_of, file_named
+from provlab.project.components import build
+from provlab.project.project import conf_files
 
 DEFAULT = (
     "f_test", "mutual_information", "mrmr", "relieff", "rfe", "stability_selection", "permutation_importance", "rrqr",
@@ -111,16 +116,8 @@ def method_named(spelling: str) -> Method:
     ValueError
         If the name is unknown, or the selector takes no number of features.
     """
-    from provlab.core.composition import part_config
-    from provlab.project.components import build
-    from provlab.project.project import conf_files
-
-    names = [path.stem for path in conf_files("selector") if path.stem != "any"]
-    name = file_named("selector", spelling, names)
-    if name not in names:
-        advice = advice_on("selector", spelling, names)
-        raise ValueError(f"select: methods: expected names of selectors, all, or none, got {spelling!r:.80}{advice}")
-    config = {**part_config("selector", [f"selector={name}"]), **SETTINGS.get(name, {})}
+    name = file_named("selector", spelling, [path.stem for path in conf_files("selector")])
+    config = {**part_config("selector", [f"selector='{name}'"]), **SETTINGS.get(name, {})}
     if "n_features_to_select" not in config:
         raise ValueError(
             f"select: methods: expected selectors that take a number of features, got {name}, which does not; choose "
@@ -149,16 +146,14 @@ def _reason_against(method: Method, shape: tuple[int, int], *, is_regression: bo
         return ""
     if n_rows > MAX_ROWS.get(method.name, n_rows):
         return f"slow on more than {MAX_ROWS[method.name]:,} rows; name it in --methods to run it anyway"
-    limit = MAX_CELLS.get(method.name, n_rows * n_columns)
-    if n_rows * n_columns > limit:
-        return f"slow on more than {limit:,} values; name it in --methods to run it anyway"
+    n_values = n_rows * n_columns
+    if n_values > MAX_CELLS.get(method.name, n_values):
+        return f"slow on more than {MAX_CELLS[method.name]:,} values; name it in --methods to run it anyway"
     return ""
 
 
 def _told(selector: Any, is_regression: bool, random_state: int) -> Any:
     """Return a copy with the task set, and with a seed if the method is random and has none."""
-    from sklearn.base import clone
-
     prepared = clone(selector)
     parameters = prepared.get_params(deep=False)
     if "task" in parameters:

@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from provlab.bench.selection.table_selector import sized
 from provlab.project.estimators import public_name
+from provlab.run.preparation import TablePreparation
 from provsel.selectors import BaseSelector
 
 if TYPE_CHECKING:
@@ -22,23 +23,17 @@ def code_of(selected: Selected) -> str:
     selector = sized(table_selector.selector, count)
     kept = "indices_" if isinstance(selector, BaseSelector) else "get_support()"
     preparation = table_selector.preparation
-    of_pipeline = "from sklearn.pipeline import make_pipeline"
-    imports = {"import pandas as pd", of_pipeline, _import(selector), _import(model)}
+    imports = {"import pandas as pd", "from sklearn.pipeline import make_pipeline", _import(selector), _import(model)}
     source = list(selected.source) or ["# X and y are the table and its target", "X = pd.DataFrame(X)"]
     copies = [name for names in selected.copies.values() for name in names]
     if copies:
         source.append(f"X = X.drop(columns={copies!r})  # copies of other columns")
-    if table_selector.texts_ or not _is_of_steps(preparation):
-        imports.add("from provlab.bench.selection.table_selector import TableSelector")
-        steps = []
-        if preparation is not None:
-            imports.add(_import(preparation))
-            source.append(f"preparation = {preparation!r}")
-            steps.append("preparation")
-        further = "".join(f", {name}={name}" for name in steps)
+    if table_selector.texts_ or not isinstance(preparation, TablePreparation | None):
+        imports |= {"from provlab.bench.selection.table_selector import TableSelector", _import(preparation)}
+        source.append(f"preparation = {preparation!r}")
         body = [
-            f"selector = TableSelector({selector!r}, {count}{further})",
-            f"pipeline = make_pipeline({', '.join(['selector', *steps, repr(model)])}).fit(X, y)",
+            f"selector = TableSelector({selector!r}, {count}, preparation=preparation)",
+            f"pipeline = make_pipeline(selector, preparation, {model!r}).fit(X, y)",
             "print(selector.fit(X, y).features_)",
         ]
     else:
@@ -58,12 +53,6 @@ def code_of(selected: Selected) -> str:
 def _import(estimator: Any) -> str:
     package, _, name = public_name(type(estimator)).rpartition(".")
     return f"from {package} import {name}"
-
-
-def _is_of_steps(preparation: Any) -> bool:
-    from provlab.run.preparation import TablePreparation
-
-    return isinstance(preparation, TablePreparation | None)
 
 
 def _steps(preparation: Any, imports: set[str]) -> list[str]:

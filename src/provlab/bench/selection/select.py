@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,47 +15,21 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import Pipeline
 
-from provlab.bench.selection.folds import (
-    Measure,
-    Outcome,
-    Problem,
-    check_classes,
-    n_folds,
-    outcome,
-    outer_splits,
-    sizes_for,
-)
+from provlab.bench.by_name import built, named
+from provlab.bench.selection.fold_rows import check_classes, folds_of_cv, own_folds
+from provlab.bench.selection.folds import Measure, Outcome, Problem, outcomes_of, sizes_for
 from provlab.bench.selection.methods import chosen_methods
 from provlab.bench.selection.selected import Selected
 from provlab.bench.selection.table_selector import TableSelector, numbers_or_table
-from provlab.bench.splits import Splits, folds_of_rows, splits_of
-from provlab.core.protocols.base import check_rows
 from provlab.core.protocols.scorers import stated_scorers
 from provlab.core.protocols.scoring import check_scorers, scorer_of
-from provlab.core.vocabulary import advice_on, file_named
 from provlab.data import Dataset, load_dataset, warn_of_scales
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.class_weights import model_by_codes
-from provlab.run.executors import usable_cores
-from provlab.run.isolation import isolated_children
 from provlab.run.preparation import table_of
-
-N_OUTER, N_INNER = 10, 5
-N_OUTER_IN_TIME = 5
-
-MANY_ROWS = 20_000
-"""Number of rows beyond which five folds with three inner folds each are enough."""
-
-N_OUTER_OF_MANY, N_INNER_OF_MANY = 5, 3
-
-WORTH_WORKERS = 4.0
-"""Seconds of remaining work beyond which starting worker processes pays off."""
-
-PROGRESS_EVERY = 15.0
-"""Seconds between two lines of progress."""
 
 
 def select(
@@ -106,8 +78,8 @@ def select(
         name of a scikit-learn scorer, the result of `make_scorer`, or a function of (model, X, y),
         where greater is better and X holds the model's input rows. A mapping gives it a name.
     cv : int, splitter or iterable of (training rows, test rows), optional
-        The outer folds in a form that scikit-learn accepts, instead of `n_splits` and `repeats`.
-        Inner folds are stratified with whole groups as usual or, for `TimeSeriesSplit`, in row
+        The outer folds in a form that scikit-learn accepts, instead of `n_splits`, `repeats` and
+        `time`. Inner folds are stratified with whole groups as usual or, for `TimeSeriesSplit`, in row
         order with its gap.
     groups : array-like of shape (n_samples,), optional
         Group of each row, such as a patient. Rows of a group are never split between training and test rows.
@@ -205,27 +177,31 @@ def select_on(
     tell : callable, optional
         Called with the estimated time if it is long, and then with the progress.
     """
+    if cv is not None and (n_splits, repeats) != (None, 1):
+        raise ValueError("select: cv: n_splits and repeats cannot be combined with cv; leave them out.")
+    if isinstance(cv, int):
+        cv, n_splits = None, cv
+    if cv is not None and time is not None:
+        raise ValueError("select: cv: time cannot be combined with cv; sort the rows and use TimeSeriesSplit.")
     if labels is None:
         labels = dataset.labels
     if time is not None:
         dataset, labels = _in_order(dataset, time), labels[time]
-    splits, gap = _outer_of(cv, dataset, time, random_state)
-    if cv is not None and (n_splits, repeats) != (None, 1):
-        raise ValueError("select: cv: n_splits and repeats cannot be combined with cv; leave them out.")
-    if isinstance(cv, int):
-        n_splits = cv
-    is_by_time = time is not None or gap is not None
     check_classes(dataset)
     dataset, copies = _without_copies(dataset)
     notes = [f"equal columns count as one: {first} = {', '.join(names)}" for first, names in copies.items()]
     _check_count(n_features_to_select, dataset)
-    preparation = _built("preparation", preparation)
+    preparation = _estimator("preparation", preparation)
+    if preparation is None:
+        dataset.check_complete()
+        warn_of_scales(dataset)
     model = _model(model, dataset)
     measure = _measure(scoring, dataset, model)
     chosen, left_out = chosen_methods(
         methods, shape=dataset.X.shape, is_regression=dataset.is_regression, random_state=random_state
     )
-    values, transformer = numbers_or_table(_table(dataset, preparation), preparation)
+    table = table_of(dataset)
+    values, transformer = numbers_or_table(table, preparation)
     problem = Problem(
         dataset=dataset,
         values=values,
@@ -235,13 +211,16 @@ def select_on(
         is_fixed=n_features_to_select is not None,
         model=model_by_codes(model, dataset.classes),
         measure=measure,
-        by_time=is_by_time,
+        by_time=time is not None or isinstance(cv, TimeSeriesSplit),
         random_state=random_state,
-        gap=gap or 0,
+        gap=cv.gap if isinstance(cv, TimeSeriesSplit) else 0,
     )
-    folds, n_inner, note = _folds(problem, n_splits, repeats, splits)
-    outcomes = _outcomes(problem, folds, n_inner, n_jobs, tell or (lambda text: None))
-    pipeline = _pipeline(problem, outcomes[-1], preparation, model, labels)
+    if cv is None:
+        folds, note = own_folds(problem, n_splits, repeats)
+    else:
+        folds, note = folds_of_cv(problem, cv), []
+    outcomes = outcomes_of(problem, folds, n_jobs, tell)
+    pipeline = _fitted_pipeline(problem, outcomes[-1], table, preparation, model, labels)
     return Selected(problem, outcomes, pipeline, copies, [*notes, *left_out, *note])
 
 
@@ -316,35 +295,15 @@ def _check_count(count: int | None, dataset: Dataset) -> None:
         )
 
 
-def _table(dataset: Dataset, preparation: Any) -> Any:
-    """Return the table of a data set: a numeric array, sparse rows, or a DataFrame if it has text columns."""
-    if preparation is None:
-        dataset.check_complete()
-        warn_of_scales(dataset)
-    if sparse.issparse(dataset.X):
-        return dataset.X
-    return table_of(dataset)
-
-
-def _built(kind: str, component: Any) -> Any:
+def _estimator(kind: str, component: Any) -> Any:
     """Return the estimator described by a name in conf or a config; estimators are returned unchanged."""
     if isinstance(component, str):
-        from provlab.core.composition import part_config
-        from provlab.project.project import conf_files
-
-        names = [path.stem for path in conf_files(kind)]
-        name = file_named(kind, component, names)
-        if name not in names:
-            advice = advice_on(kind, component, names)
-            raise ValueError(f"select: {kind}: expected one of {', '.join(names)}, got {component!r:.80}{advice}")
-        component = part_config(kind, [f"{kind}={name}"])
-    if not isinstance(component, Mapping):
-        if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
-            return component
-        raise ValueError(f"select: {kind}: expected a name or an unfitted estimator, got {component!r:.80}.")
-    from provlab.project.components import build
-
-    return None if component.get("_target_", "") is None else build(kind, component)
+        return named(kind, component)
+    if isinstance(component, Mapping):
+        return built(kind, component)
+    if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
+        return component
+    raise ValueError(f"select: {kind}: expected a name or an unfitted estimator, got {component!r:.80}.")
 
 
 def _model(model: Any, dataset: Dataset) -> Any:
@@ -353,17 +312,17 @@ def _model(model: Any, dataset: Dataset) -> Any:
 
     if model in (None, "by_task"):
         return _default_model(dataset)
-    built = _built("model", model)
+    estimator = _estimator("model", model)
     wanted = is_regressor if dataset.is_regression else is_classifier
-    if not wanted(built):
+    if not wanted(estimator):
         kind = (
             "numbers, such as ridge, lasso or svr" if dataset.is_regression else "classes, such as libsvm or logistic"
         )
         raise ValueError(
-            f"select: model: expected a model that predicts {kind}, got {type(built).__name__}; if the kind of "
+            f"select: model: expected a model that predicts {kind}, got {type(estimator).__name__}; if the kind of "
             f"target is wrong, set it with --task."
         )
-    return built
+    return estimator
 
 
 def _measure(scoring: Any, dataset: Dataset, model: Any) -> Measure:
@@ -396,111 +355,16 @@ def _default_model(dataset: Dataset) -> Any:
     return LinearSVC(dual=False, random_state=0)  # a tenth of LIBSVM's time on thousands of rows
 
 
-# ---- computation
-
-
-def _outer_of(
-    cv: Any, dataset: Dataset, time: NDArray[np.int64] | None, random_state: int
-) -> tuple[Splits | None, int | None]:
-    """Return the outer folds and the time gap that `cv` gives; each is None if `cv` does not give it."""
-    if cv is None or isinstance(cv, int):
-        return None, None
-    if getattr(cv, "random_state", 0) is None:
-        cv = copy(cv)
-        cv.random_state = random_state
-    stated = folds_of_rows(cv)
-    if stated is not None:
-        cv = PredefinedSplit(stated)
-    # cv numbers the rows of the caller, which have been sorted by time
-    order = np.arange(dataset.n_rows) if time is None else np.argsort(time)
-    splits = splits_of("select", cv, dataset.X[order], dataset.labels[order], _rows(dataset.groups, order))
-    gap = cv.gap if isinstance(cv, TimeSeriesSplit) else None
-    if time is None:
-        return splits, gap
-    moved = []
-    for train, test in splits:
-        moved.append((np.sort(order[train]), np.sort(order[test])))
-    return tuple(moved), gap
-
-
-def _rows(values: NDArray[Any] | None, order: NDArray[np.int64]) -> NDArray[Any] | None:
-    return None if values is None else values[order]
-
-
-def _folds(
-    problem: Problem, n_splits: int | None, repeats: int, splits: Splits | None
-) -> tuple[list[Any], int, list[str]]:
-    """Return the outer folds, the number of inner folds, and notes."""
-    dataset = problem.dataset
-    is_large = dataset.n_rows > MANY_ROWS
-    n_inner = N_INNER_OF_MANY if is_large else N_INNER
-    if splits is not None:
-        for fold, (train, test) in enumerate(splits):
-            check_rows(dataset, train, test, fold, every_class=False)
-        return list(splits), n_inner, []
-    wanted = n_splits or (N_OUTER_OF_MANY if is_large else N_OUTER)
-    if problem.by_time:
-        wanted, repeats = n_splits or N_OUTER_IN_TIME, 1
-    n_outer = wanted if n_splits else n_folds(dataset, wanted, problem.by_time)
-    notes = []
-    if n_outer < wanted:
-        what = "groups" if dataset.groups is not None else "rows of its smallest class"
-        notes.append(f"only {n_outer} folds, because there are {n_outer} {what}")
-    return list(outer_splits(problem, n_outer, repeats)), n_inner, notes
-
-
-def _outcomes(
-    problem: Problem, folds: Sequence[Any], n_inner: int, n_jobs: int | None, tell: Callable[[str], None]
-) -> list[Outcome]:
-    """Return the outcome of each fold, followed by the outcome on all rows.
-
-    The first fold is computed in this process, and its time decides whether to start workers.
-    """
-    every_row = np.arange(problem.dataset.n_rows)
-    work = [*folds, (every_row, None)]
-    start = time.perf_counter()
-    first = outcome(problem, work[0], n_inner)
-    left = (time.perf_counter() - start) * (len(work) - 1)
-    n_workers = n_jobs or 1
-    if n_jobs is None and left > WORTH_WORKERS:
-        n_workers = usable_cores()
-    n_workers = min(n_workers, len(work) - 1) if n_workers > 0 else usable_cores()
-    if left > WORTH_WORKERS:
-        workers = f" by {n_workers} processes" if n_workers > 1 else ""
-        tell(f"about {left / n_workers:.0f} s: {len(work) - 1} folds of {len(problem.methods)} methods{workers}")
-    outcomes = [first]
-    last_told = time.perf_counter()
-    with isolated_children():
-        for result in _further(problem, work[1:], n_inner, n_workers):
-            outcomes.append(result)
-            now = time.perf_counter()
-            if now - last_told >= PROGRESS_EVERY and len(outcomes) < len(work):
-                tell(f"{len(outcomes)} of {len(work)} folds, {now - start:.0f} s")
-                last_told = now
-    return outcomes
-
-
-def _further(problem: Problem, work: Sequence[Any], n_inner: int, n_workers: int) -> Iterator[Outcome]:
-    """Yield the outcome of each fold in order."""
-    if n_workers == 1:
-        yield from (outcome(problem, rows, n_inner) for rows in work)
-        return
-    from joblib import Parallel, delayed
-
-    in_order = Parallel(n_jobs=n_workers, return_as="generator")
-    yield from in_order(delayed(outcome)(problem, rows, n_inner) for rows in work)
-
-
-def _pipeline(problem: Problem, final: Outcome, preparation: Any, model: Any, labels: NDArray[Any]) -> Pipeline:
+def _fitted_pipeline(
+    problem: Problem, final: Outcome, table: Any, preparation: Any, model: Any, labels: NDArray[Any]
+) -> Pipeline:
     """Return selector, preparation and model as a pipeline fitted on all rows.
 
     To predict, it needs only the selected columns.
     """
-    dataset = problem.dataset
-    names = dataset.feature_names.tolist()
+    names = problem.dataset.feature_names.tolist()
     method, size = final.choice
     count = problem.sizes[size] if size < len(problem.sizes) else problem.n_columns
     selector = TableSelector(problem.methods[method].selector, count, preparation=preparation, columns=names)
     steps = [("columns", selector), ("preparation", preparation), ("model", clone(model))]
-    table = dataset.X if sparse.issparse(dataset.X) else table_of(dataset)
     return Pipeline([step for step in steps if step[1] is not None]).fit(table, labels)

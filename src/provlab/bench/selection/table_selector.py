@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -15,9 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from provlab.run.preparation import TablePreparation
 from provsel.selectors import BaseSelector
 from provsel.training_view import TrainingView
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class TableSelector(TransformerMixin, BaseEstimator):
@@ -90,11 +88,10 @@ class TableSelector(TransformerMixin, BaseEstimator):
         kinds = [*table.dtypes]
         if not self.texts_ and all(isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in kinds):
             return table.astype(np.float64)  # in one call, because there may be tens of thousands of columns
-        import pandas as pd
-
         columns = {}
         for name in self.features_:
-            columns[name] = _as_texts(table[name]) if name in self.texts_ else _as_numbers(table[name])
+            is_text = name in self.texts_
+            columns[name] = _as_texts(table[name]) if is_text else pd.to_numeric(table[name]).astype(np.float64)
         return pd.DataFrame(columns, index=table.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -121,8 +118,6 @@ def _columns_of(X: Any, names: Sequence[str]) -> Any:
     chosen = [places[name] for name in names]
     if sparse.issparse(X):
         return sparse.csr_array(X)[:, chosen]
-    import pandas as pd
-
     frame = X.iloc[:, chosen] if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X)[:, chosen])
     return frame.set_axis(list(names), axis=1)
 
@@ -133,12 +128,6 @@ def _as_texts(column: pd.Series) -> pd.Series:
     return texts.where(column.isna(), texts.astype(str)).where(column.notna(), np.nan)
 
 
-def _as_numbers(column: pd.Series) -> pd.Series:
-    import pandas as pd
-
-    return pd.to_numeric(column).astype(np.float64)
-
-
 def text_columns(table: pd.DataFrame) -> list[str]:
     """Return the names of the columns that are not numeric."""
     return [str(name) for name, kind in table.dtypes.items() if kind.kind not in "iufb"]
@@ -147,19 +136,18 @@ def text_columns(table: pd.DataFrame) -> list[str]:
 def numbers_or_table(table: Any, preparation: Any) -> tuple[Any, Any]:
     """Return a table in the fastest form for its preparation, and the preparation.
 
-    A numeric table is returned as an array.
-
-    For thousands of columns, fitting to arrays takes a tenth of the time.
+    A numeric table is returned as an array: for thousands of columns, fitting to arrays takes a
+    tenth of the time.
     """
-    if not sparse.issparse(table) and text_columns(table):
+    is_sparse = sparse.issparse(table)
+    has_texts = not is_sparse and text_columns(table)
+    if has_texts or not isinstance(preparation, TablePreparation | None):
         return table, clone(preparation)
-    values = table if sparse.issparse(table) else table.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = table if is_sparse else table.to_numpy(dtype=np.float64, na_value=np.nan)
     if preparation is None:
         return values, None
-    if not isinstance(preparation, TablePreparation):
-        return table, clone(preparation)
-    is_complete = sparse.issparse(values) or not np.isnan(values).any()
-    return values, preparation.of_numbers(is_sparse=sparse.issparse(values), impute=not is_complete)
+    is_complete = is_sparse or not np.isnan(values).any()
+    return values, preparation.of_numbers(is_sparse=is_sparse, impute=not is_complete)
 
 
 def fitted_rows(transformer: Any, rows: Any) -> tuple[Any, NDArray[np.int64]]:
@@ -210,9 +198,9 @@ def first_columns(
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
     """Return the columns that a selector keeps when `count` are requested; fits on one view share the ranking."""
     if isinstance(selector, BaseSelector):
-        sized = copy.copy(selector)  # it is unfitted and has only parameters, and `clone` takes as long as a fit
-        sized.n_features_to_select = count
-        return sized.fit_view(view).indices_
+        selector = copy.copy(selector)  # it is unfitted and has only parameters, and `clone` takes as long as a fit
+        selector.n_features_to_select = count
+        return selector.fit_view(view).indices_
     fitted = sized(selector, count).fit(view.X, view.y)
     return np.flatnonzero(fitted.get_support())
 

@@ -66,9 +66,7 @@ class BaggedSelector(RankedSelector):
 
     def _settings(self, rows: RankedRows) -> dict[str, Any]:
         """Return the parameters to set on the selector; raise if it cannot rank all features."""
-        if not isinstance(self.selector, BaseSelector):
-            raise self._unusable()
-        parameters = self.selector.get_params(deep=False)
+        parameters = self.selector.get_params(deep=False) if isinstance(self.selector, BaseSelector) else {}
         if "n_features_to_select" not in parameters:
             raise self._unusable()
         settings: dict[str, Any] = {"n_features_to_select": 1}

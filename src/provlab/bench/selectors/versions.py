@@ -14,7 +14,7 @@ def check_version(subject: str, package: str, stated: str | None) -> None:
         raise ModuleNotFoundError(
             f"{subject}: expected the package {package}, got none; {to_install('benchmark')}.", name=package
         )
-    if stated is not None and not is_version(installed, stated):
+    if stated is not None and not f"{installed}.".startswith(f"{stated}."):
         raise ImportError(
             f"{subject}: expected {package} {stated}, got {installed}, which would change the keys of trials; install "
             f"{package} {stated}, or set selector.version={installed}."
@@ -27,8 +27,3 @@ def installed_version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def is_version(version: str, stated: str) -> bool:
-    """Return whether a version equals the stated one or begins with its components."""
-    return f"{version}.".startswith(f"{stated}.")
