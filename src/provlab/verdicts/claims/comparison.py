@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
-from provlab.verdicts.claims.location import AbstractLocation, near
+from provlab.verdicts.claims.location import AbstractLocation, at_most, near
 from provlab.verdicts.claims.rules import (
     ALPHA,
     CONTRADICTED,
@@ -267,10 +267,7 @@ class BetterBy(AbstractWithMargin):
     @property
     def of_error(self) -> Criteria:
         """Return the criteria for a measure whose lower values are better."""
-        return (
-            Criterion(REPLICATED, (Bound("below", -self.margin),), all_columns=True),
-            Criterion(CONTRADICTED, (Bound("above", -self.margin),)),
-        )
+        return at_most(-self.margin)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,10 +319,7 @@ class NotWorse(AbstractWithMargin):
     @property
     def of_error(self) -> Criteria:
         """Return the criteria for a measure whose lower values are better."""
-        return (
-            Criterion(REPLICATED, (Bound("below", self.margin),), all_columns=True),
-            Criterion(CONTRADICTED, (Bound("above", self.margin),)),
-        )
+        return at_most(self.margin)
 
 
 @dataclass(frozen=True, kw_only=True)
