@@ -269,7 +269,7 @@ class ZeroError(AbstractRule):
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
         """Return the finding of one column."""
         column = place[-1]
-        errors = evidence.by_fold([place])
+        errors = evidence.by_fold(place)
         if not errors:
             return nothing_stored(column, self.row)
         values = np.array([*errors.values()])

@@ -256,10 +256,10 @@ class AbstractEvidence(ABC):
         """Return whether a quantity is known on any fold behind a number."""
         return bool((~np.isnan(self._line(place, quantity).values)).any())
 
-    def by_fold(self, places: Sequence[Place], quantity: str = "error") -> Sample:
-        """Return means over the draws of each fold, or the differences between two numbers; errors are in `unit`."""
-        folds, values = self._common(places, quantity)
-        return dict(zip(folds.labels, _differences(values).tolist(), strict=True))
+    def by_fold(self, place: Place) -> Sample:
+        """Return the mean error of each fold over its draws, in `unit`."""
+        folds, [errors] = self._common([place], "error")
+        return dict(zip(folds.labels, errors.tolist(), strict=True))
 
     @remembered
     def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
@@ -331,11 +331,6 @@ class AbstractEvidence(ABC):
         shared = variance / float((n_train + n_test).mean())
         return DisjointT(values, n_folds=folds.n_folds, shared=shared)
 
-    def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
-        """Return mean errors in `unit` (data sets x rows with results) on common folds."""
-        places = [(name, row, column) for row in rows if self.has((name, row, column))]
-        return self.dataset_means(places)
-
     @remembered
     def dataset_means(self, places: Sequence[Place], quantity: str = "error") -> pd.DataFrame:
         """Return means of a quantity (data sets x places) on common folds; errors are in `unit`."""
@@ -359,7 +354,7 @@ class AbstractEvidence(ABC):
         labels = [f"draw {draw}" for draw in trials["draw"]]
         return dict(zip(labels, differences.tolist(), strict=True))
 
-    def _common(self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2) -> tuple[Folds, Floats]:
+    def _common(self, places: Sequence[Place], quantity: str, n_compared: int = 2) -> tuple[Folds, Floats]:
         """Return the folds that all compared numbers share, and the values, shape (n_compared, n_folds).
 
         Additional places are knots, from which `_at_kept` interpolates the second number.
