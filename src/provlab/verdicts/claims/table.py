@@ -50,7 +50,7 @@ from provlab.project.messages import did_you_mean
 from provlab.verdicts.claims.evidence import FOLD_KEYS, POINTS, AbstractEvidence, Layout, Place, remembered
 from provlab.verdicts.claims.paired_tests import Floats
 from provlab.verdicts.claims.rules import conditions
-from provlab.verdicts.claims.schema import Content, Planned, load_claims, read_content
+from provlab.verdicts.claims.schema import Content, load_claims, read_content
 from provlab.verdicts.claims.verdicts import Verdict, judge_files
 from provsel.streams.sources import DAMAGED
 
@@ -140,9 +140,10 @@ class TableEvidence(AbstractEvidence):
         super().__init__(scale=scale, unit=POINTS if unit in UNITS else unit)
         self.path = path
         self.roles = dict(roles)
-        self.groups = content.groups if content else {}
-        self.planned = content.planned if content else Planned()
-        self.conditions = [*content.lines] if content else []
+        content = content or Content(paper="", claims=())
+        self.groups = content.groups
+        self.planned = content.planned
+        self.conditions = [*content.lines]
         if table is None:
             table = read_table(path)
         measure = self._check_roles(table)
@@ -250,17 +251,12 @@ class TableEvidence(AbstractEvidence):
     @remembered
     def _n_expected(self, artefact: str, column: str) -> int:
         """Return the number of data sets and folds in a column of an artefact."""
-        lines = self.lines[self._is_in(artefact, column)]
-        return len(lines[FOLD_KEYS].drop_duplicates())
+        is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy() & self._is_asked()
+        return len(self.lines.loc[is_in_column, FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
         """Return a mask of the rows of an artefact: all rows, if the table has no column for it."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
-
-    def _is_in(self, artefact: str, column: str) -> NDArray[np.bool_]:
-        """Return a mask of the rows for a column of an artefact, restricted to `dataset` if it is given."""
-        is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy()
-        return is_in_column & self._is_asked()
 
     @remembered
     def _is_asked(self) -> NDArray[np.bool_]:
