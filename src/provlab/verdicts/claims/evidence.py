@@ -63,14 +63,10 @@ class Folds:
     ----------
     frame : DataFrame
         `FOLD_KEYS` of each fold, sorted by them.
-    whole, rows : Folds and ndarray of int64, optional
-        The folds from which these were taken, and their rows there.
     """
 
-    def __init__(self, frame: pd.DataFrame, whole: Folds | None = None, rows: NDArray[np.int64] | None = None) -> None:
+    def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
-        self.whole = whole
-        self.rows = rows
         self._parts: dict[bytes, Folds] = {}
 
     @cached_property
@@ -100,8 +96,7 @@ class Folds:
             return self
         pattern = is_chosen.tobytes()
         if pattern not in self._parts:
-            rows = np.flatnonzero(is_chosen)
-            self._parts[pattern] = Folds(self.frame.iloc[rows].reset_index(drop=True), self, rows)
+            self._parts[pattern] = Folds(self.frame[is_chosen].reset_index(drop=True))
         return self._parts[pattern]
 
 
@@ -123,8 +118,6 @@ class FoldLine(NamedTuple):
         """Return the values on the given folds; NaN for folds that this line lacks."""
         if folds is self.folds:
             return self.values
-        if folds.whole is self.folds:
-            return self.values[folds.rows]
         values = self.folds.frame.assign(value=self.values)
         return folds.frame.merge(values, "left", FOLD_KEYS)["value"].to_numpy()
 
