@@ -122,8 +122,7 @@ class Certificates(AbstractRule):
     def _states(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
         """Return how many trials of each data set are in each state."""
         column = self._state_column
-        parts = [evidence.trials(place, self.reads) for place in self.places(columns)]
-        trials = pd.concat(parts, ignore_index=True)
+        trials = self.trials(columns, evidence)
         if column == RADIUS_MARGIN:
             trials = with_radius_margin(trials)
         trials = trials.dropna(subset=[column])
