@@ -328,8 +328,6 @@ def _claim(content: Content, entry: ClaimEntry) -> Claim:
     paper, margins = content.paper, content.margins
     if not entry.id.startswith(f"{paper}."):
         raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
-    if "artefact" in entry.parameters:
-        raise ValueError(f"artefact belongs beside the parameters, not among them, got {entry.parameters!r}.")
     parameters = {**entry.parameters, "artefact": entry.artefact}
     if content.lines:
         parameters["only"] = {**content.lines, **parameters.get("only", {})}
