@@ -446,12 +446,11 @@ class Each(AbstractRule):
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """Return one finding for each pair; or a single finding, if the statement is about a share of the pairs."""
         members = self.members()
-        absent = [member for member in members if member.absent_rows(columns[0], evidence)]
+        absent: list[str] = []
+        for member in members:
+            absent += member.absent_rows(columns[0], evidence)
         if absent:
-            rows: list[str] = []
-            for member in absent:
-                rows += member.absent_rows(columns[0], evidence)
-            return [nothing_stored(columns[0], *dict.fromkeys(rows))]
+            return [nothing_stored(columns[0], *dict.fromkeys(absent))]
         corrected = []
         alone = []
         for member in members:

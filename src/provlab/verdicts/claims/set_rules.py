@@ -111,8 +111,8 @@ class AbstractSetStatistic(AbstractRule, ABC):
         for name, test in tests.items():
             family: list[list[float]] = []
             for criterion in self.criteria:
-                others = [other for other in tests.values() if other is not test and not criterion.all_columns]
-                family.append([criterion.p_value(other) for other in others])
+                parts = [part for part in tests.values() if part is not test and not criterion.all_columns]
+                family.append([criterion.p_value(part) for part in parts])
             finding = decide(name, test, self.criteria, family, alpha=self.alpha, unit=self.unit, plans=evidence.plans)
             margins = tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds}))
             findings.append(replace(finding, margins=margins, sample=tuple(samples[name].items())))

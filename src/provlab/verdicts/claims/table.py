@@ -91,9 +91,7 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
     content = read_content(claims)
     table = TableEvidence(results, {**content.results, **roles}, content=content)
     file = load_claims(claims, table.layout)
-    about = set[str]()
-    for claim in file.claims:
-        about |= {artefact for artefact, _, _ in claim.rule.places(claim.rule.columns)}
+    about = {name for claim in file.claims for name in claim.artefacts}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
             f"{claims}: {results} has no column artefact, so the claims must be about a single one, got "
@@ -159,9 +157,7 @@ class TableEvidence(AbstractEvidence):
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
         # plain arrays, because thousands of numbers are read from them
-        self._keys = {"dataset": self.lines["dataset"].to_numpy(object)}
-        for name in ("repeat", "fold", "draw"):
-            self._keys[name] = self.lines[name].to_numpy()
+        self._keys = {name: self.lines[name].to_numpy() for name in (*FOLD_KEYS, "draw")}
         self._lines_by_number = self.lines.reset_index(drop=True).groupby(["artefact", "row", "column"]).indices
 
     @remembered
