@@ -33,11 +33,11 @@ As in an artefact's columns, settings of the selector or the model are ignored f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from provlab.core.overrides import setting
 from provlab.project.documents import Line, read_as, read_record
@@ -59,9 +59,6 @@ RESERVED = ("claim", *MEASURED, *DISTANCE)
 
 SHOWN_CHARACTERS = 100
 """Longer overrides are abbreviated."""
-
-Names = TypeVar("Names", bound=Collection[str])
-"""Names, or a mapping from names."""
 
 
 def _overrides(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -224,7 +221,12 @@ def _places(places: tuple[Place, ...]) -> tuple[Place, ...]:
     return places
 
 
-def _artefacts(names: Names) -> Names:
+def _parts(parts: Mapping[str, Part]) -> Mapping[str, Part]:
+    _artefacts(tuple(parts))
+    return parts
+
+
+def _artefacts(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         artefact_layout(name)
     return names
@@ -236,7 +238,7 @@ class Readings:
 
     paper: str
     places: Annotated[tuple[Place, ...], _places]
-    part: Annotated[Mapping[str, Part], _artefacts] = field(default_factory=dict)
+    part: Annotated[Mapping[str, Part], _parts] = field(default_factory=dict)
     one_reading: Mapping[str, Line] = field(default_factory=dict)
     likelihood: Annotated[tuple[str, ...], _artefacts] = ()
 
