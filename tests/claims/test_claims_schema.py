@@ -112,10 +112,6 @@ def test_what_counts_in_the_headline(write):
             changed(parameters={"over": "sets"}),
             r"over: expected one of datasets, sources, domains, folds, draws, got 'sets'",
         ),
-        (
-            changed(parameters={"artefact": "made/table"}),
-            r"artefact belongs beside the parameters, not among them, got",
-        ),
         ("text", r"claims: 1: expected a mapping with id, .*got 'text'"),
     ],
 )

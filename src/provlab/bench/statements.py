@@ -45,7 +45,7 @@ from provlab.verdicts.readings.study import (
     UNIVERSES,
     Outcome,
     joined,
-    read_universes,
+    read_outcome,
     texts,
 )
 from provlab.verdicts.readings.universes import Multiverse, judge_on_table
@@ -121,11 +121,7 @@ def traced(paper: str, folder: Path) -> tuple[list[Verdict], Outcome | None]:
     path = folder / f"{UNIVERSES}.gz"
     if not path.is_file():
         return verdicts, None
-    readings = paper_readings(paper)
-    claims = {claim.id: claim for claim in file.claims}
-    universes = read_universes(path, readings, claims)
-    chosen = [claims[name] for name in universes["claim"].unique()]
-    return verdicts, Outcome(Multiverse(readings, chosen, file.claims), universes, {}, {})
+    return verdicts, read_outcome(path, file)
 
 
 def judge_readings(multiverse: Multiverse, evidence: TableEvidence, folder: Path) -> Outcome:

@@ -82,11 +82,11 @@ def tree(overlap: pd.DataFrame) -> NDArray[np.float64]:
     return np.asarray(linkage(squareform(np.maximum(distance, 0.0), checks=False), method="average"))
 
 
-def families(overlap: pd.DataFrame, threshold: float = THRESHOLD) -> pd.Series:
-    """Cut the tree at a threshold, and return the family of each method, named after its first member."""
+def families(overlap: pd.DataFrame) -> pd.Series:
+    """Cut the tree at `THRESHOLD`, and return the family of each method, named after its first member."""
     if len(overlap) < 2:
         return pd.Series(overlap.index, index=overlap.index, name="family")
-    labels = fcluster(tree(overlap), 1 - threshold + 1e-9, criterion="distance")
+    labels = fcluster(tree(overlap), 1 - THRESHOLD + 1e-9, criterion="distance")
     names = pd.Series(overlap.index, index=overlap.index)
     return names.groupby(labels).transform("first").rename("family")
 

@@ -7,6 +7,7 @@ the same weight, as have the sources within a domain, and the data sets within a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -67,6 +68,7 @@ PLACE = ["domain", "source", "dataset", "size", "model"]
 TEXTS = ["method", "dataset", "domain", "source", "model"]
 
 
+@dataclass(eq=False)
 class Scores:
     """Means over the trials of a panel. A place is a combination of data set, size and judge.
 
@@ -81,10 +83,9 @@ class Scores:
         worse direction, if a trial failed. It is NaN if none was planned or the measure is undefined.
     """
 
-    def __init__(self, lines: pd.DataFrame, tables: Mapping[str, pd.DataFrame], task: str) -> None:
-        self.lines = lines
-        self.tables = tables
-        self.task = task
+    lines: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+    task: str
 
     @classmethod
     def of(cls, panel: pd.DataFrame, task: str = "classification") -> Scores:

@@ -105,6 +105,5 @@ def _in_words(datasets: pd.DataFrame) -> pd.DataFrame:
 def claims_on_panel(path: Path, table: pd.DataFrame) -> tuple[ClaimFile, TableEvidence]:
     """Return the claims of a file with `evidence: panel`, and the table as their evidence."""
     content = read_content(path)
-    roles: Mapping[str, object] = content.results
-    evidence = TableEvidence(Path("panel"), roles, content=content, table=table)
+    evidence = TableEvidence(Path("panel"), content.results, content=content, table=table)
     return load_claims(path, evidence.layout), evidence

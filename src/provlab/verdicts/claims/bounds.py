@@ -122,8 +122,7 @@ class Certificates(AbstractRule):
     def _states(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
         """Return how many trials of each data set are in each state."""
         column = self._state_column
-        parts = [evidence.trials(place, self.reads) for place in self.places(columns)]
-        trials = pd.concat(parts, ignore_index=True)
+        trials = self.trials(columns, evidence)
         if column == RADIUS_MARGIN:
             trials = with_radius_margin(trials)
         trials = trials.dropna(subset=[column])
@@ -269,7 +268,7 @@ class ZeroError(AbstractRule):
     def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
         """Return the finding of one column."""
         column = place[-1]
-        errors = evidence.by_fold([place])
+        errors = evidence.by_fold(place)
         if not errors:
             return nothing_stored(column, self.row)
         values = np.array([*errors.values()])

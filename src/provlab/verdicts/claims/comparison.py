@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
-from provlab.verdicts.claims.location import AbstractLocation, near
+from provlab.verdicts.claims.location import AbstractLocation, at_most, near
 from provlab.verdicts.claims.rules import (
     ALPHA,
     CONTRADICTED,
@@ -267,10 +267,7 @@ class BetterBy(AbstractWithMargin):
     @property
     def of_error(self) -> Criteria:
         """Return the criteria for a measure whose lower values are better."""
-        return (
-            Criterion(REPLICATED, (Bound("below", -self.margin),), all_columns=True),
-            Criterion(CONTRADICTED, (Bound("above", -self.margin),)),
-        )
+        return at_most(-self.margin)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,10 +319,7 @@ class NotWorse(AbstractWithMargin):
     @property
     def of_error(self) -> Criteria:
         """Return the criteria for a measure whose lower values are better."""
-        return (
-            Criterion(REPLICATED, (Bound("below", self.margin),), all_columns=True),
-            Criterion(CONTRADICTED, (Bound("above", self.margin),)),
-        )
+        return at_most(self.margin)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -452,12 +446,11 @@ class Each(AbstractRule):
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """Return one finding for each pair; or a single finding, if the statement is about a share of the pairs."""
         members = self.members()
-        absent = [member for member in members if member.absent_rows(columns[0], evidence)]
+        absent: list[str] = []
+        for member in members:
+            absent += member.absent_rows(columns[0], evidence)
         if absent:
-            rows: list[str] = []
-            for member in absent:
-                rows += member.absent_rows(columns[0], evidence)
-            return [nothing_stored(columns[0], *dict.fromkeys(rows))]
+            return [nothing_stored(columns[0], *dict.fromkeys(absent))]
         corrected = []
         alone = []
         for member in members:

@@ -73,7 +73,8 @@ def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.D
             note = ""
             errors = pd.DataFrame()
             try:
-                errors = evidence.dataset_errors(request.artefact, request.rows, column)
+                places = [(request.artefact, row, column) for row in request.rows]
+                errors = evidence.dataset_means([place for place in places if evidence.has(place)])
                 absent = [row for row in request.rows if row not in errors]
                 if absent:
                     note = f"nothing stored for {', '.join(absent)}"

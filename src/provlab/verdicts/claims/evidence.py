@@ -63,14 +63,10 @@ class Folds:
     ----------
     frame : DataFrame
         `FOLD_KEYS` of each fold, sorted by them.
-    whole, rows : Folds and ndarray of int64, optional
-        The folds from which these were taken, and their rows there.
     """
 
-    def __init__(self, frame: pd.DataFrame, whole: Folds | None = None, rows: NDArray[np.int64] | None = None) -> None:
+    def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
-        self.whole = whole
-        self.rows = rows
         self._parts: dict[bytes, Folds] = {}
 
     @cached_property
@@ -100,8 +96,7 @@ class Folds:
             return self
         pattern = is_chosen.tobytes()
         if pattern not in self._parts:
-            rows = np.flatnonzero(is_chosen)
-            self._parts[pattern] = Folds(self.frame.iloc[rows].reset_index(drop=True), self, rows)
+            self._parts[pattern] = Folds(self.frame[is_chosen].reset_index(drop=True))
         return self._parts[pattern]
 
 
@@ -123,8 +118,6 @@ class FoldLine(NamedTuple):
         """Return the values on the given folds; NaN for folds that this line lacks."""
         if folds is self.folds:
             return self.values
-        if folds.whole is self.folds:
-            return self.values[folds.rows]
         values = self.folds.frame.assign(value=self.values)
         return folds.frame.merge(values, "left", FOLD_KEYS)["value"].to_numpy()
 
@@ -256,10 +249,10 @@ class AbstractEvidence(ABC):
         """Return whether a quantity is known on any fold behind a number."""
         return bool((~np.isnan(self._line(place, quantity).values)).any())
 
-    def by_fold(self, places: Sequence[Place], quantity: str = "error") -> Sample:
-        """Return means over the draws of each fold, or the differences between two numbers; errors are in `unit`."""
-        folds, values = self._common(places, quantity)
-        return dict(zip(folds.labels, _differences(values).tolist(), strict=True))
+    def by_fold(self, place: Place) -> Sample:
+        """Return the mean error of each fold over its draws, in `unit`."""
+        folds, [errors] = self._common([place], "error")
+        return dict(zip(folds.labels, errors.tolist(), strict=True))
 
     @remembered
     def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
@@ -331,11 +324,6 @@ class AbstractEvidence(ABC):
         shared = variance / float((n_train + n_test).mean())
         return DisjointT(values, n_folds=folds.n_folds, shared=shared)
 
-    def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
-        """Return mean errors in `unit` (data sets x rows with results) on common folds."""
-        places = [(name, row, column) for row in rows if self.has((name, row, column))]
-        return self.dataset_means(places)
-
     @remembered
     def dataset_means(self, places: Sequence[Place], quantity: str = "error") -> pd.DataFrame:
         """Return means of a quantity (data sets x places) on common folds; errors are in `unit`."""
@@ -359,7 +347,7 @@ class AbstractEvidence(ABC):
         labels = [f"draw {draw}" for draw in trials["draw"]]
         return dict(zip(labels, differences.tolist(), strict=True))
 
-    def _common(self, places: Sequence[Place], quantity: str = "error", n_compared: int = 2) -> tuple[Folds, Floats]:
+    def _common(self, places: Sequence[Place], quantity: str, n_compared: int = 2) -> tuple[Folds, Floats]:
         """Return the folds that all compared numbers share, and the values, shape (n_compared, n_folds).
 
         Additional places are knots, from which `_at_kept` interpolates the second number.

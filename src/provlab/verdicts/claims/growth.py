@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from provlab.core.frames import TIMES, selection_seconds
-from provlab.verdicts.claims.evidence import AbstractEvidence, Place
+from provlab.verdicts.claims.evidence import AbstractEvidence
 from provlab.verdicts.claims.paired_tests import Floats, holm, observations_for_p
 from provlab.verdicts.claims.rules import (
     ALPHA,
@@ -206,7 +206,7 @@ class GrowsLike(AbstractRule):
 
     def _costs(self, evidence: AbstractEvidence) -> tuple[Floats, Floats]:
         """Return the size and the cost of each trial, if both are known."""
-        trials = trials_of(self.places(self.columns), self.reads, evidence)
+        trials = self.trials(self.columns, evidence)
         names = trials["dataset" if self.datasets else "column"]
         size_of = dict(zip(self.datasets or self.columns, self.sizes, strict=True))
         sizes = names.map(size_of).to_numpy(float)
@@ -298,7 +298,7 @@ class Faster(AbstractRule):
         DataFrame
             row, column and dataset; middle, low and high.
         """
-        trials = trials_of(self.places(columns), self.reads, evidence)
+        trials = self.trials(columns, evidence)
         logarithms = np.log(selection_seconds(trials)).groupby(
             [trials[name] for name in ("row", "column", "dataset")], sort=False
         )
@@ -315,12 +315,6 @@ class Faster(AbstractRule):
         half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
         middle = ratios["mean_own"] - ratios["mean"]
         return ratios.assign(middle=middle, low=middle - half, high=middle + half)
-
-
-def trials_of(places: Sequence[Place], columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
-    """Return the trials behind the given numbers, with the row and column of each."""
-    parts = [evidence.trials(place, columns).assign(row=place[1], column=place[2]) for place in places]
-    return pd.concat(parts, ignore_index=True)
 
 
 def _outcome(low: pd.Series, high: pd.Series) -> str:

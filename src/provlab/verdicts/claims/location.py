@@ -33,6 +33,14 @@ def near(low: float, high: float) -> Criteria:
     )
 
 
+def at_most(most: float) -> Criteria:
+    """Judge "the location is at most a number" by one-sided tests for it and against it."""
+    return (
+        Criterion(REPLICATED, (Bound("below", most),), all_columns=True),
+        Criterion(CONTRADICTED, (Bound("above", most),)),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class AbstractLocation(AbstractRule, ABC):
     """A test of a location in each column separately, decided by criteria.

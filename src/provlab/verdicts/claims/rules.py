@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
+import pandas as pd
+
 from provlab.core.tables import limited
 from provlab.project.documents import read_as, read_fields
 from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
@@ -432,6 +434,13 @@ class AbstractRule:
         """Return the numbers that the rule reads in the given columns, by default in all columns that it tests."""
         chosen = (*self.columns, *self.also) if columns is None else columns
         return [(self.artefact, row, column) for row in self.row_names for column in chosen]
+
+    def trials(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
+        """Return what the rule reads from the trials behind its numbers in some columns, with their row and column."""
+        parts = []
+        for place in self.places(columns):
+            parts.append(evidence.trials(place, self.reads).assign(row=place[1], column=place[2]))
+        return pd.concat(parts, ignore_index=True)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """Return the evidence for each part of the claim; by default, each number is a part.

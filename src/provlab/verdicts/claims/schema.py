@@ -57,7 +57,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from provlab.project.documents import Line, about, read_record
+from provlab.project.documents import Line, about, file_state, read_record
 from provlab.project.messages import did_you_mean
 from provlab.project.papers import papers
 from provlab.project.project import current_project
@@ -219,14 +219,12 @@ class Content:
 
 @dataclass(frozen=True)
 class ClaimFile:
-    """The content of a claims.yaml."""
+    """The claims of a claims.yaml."""
 
     paper: str
     claims: tuple[Claim, ...]
     rankings: tuple[RankingRequest, ...] = ()
     evidence: str = TRIALS
-    works: Mapping[str, Work] = field(default_factory=dict)
-    not_testable: tuple[Untested, ...] = ()
 
 
 def all_claim_files() -> list[ClaimFile]:
@@ -278,12 +276,11 @@ def claim_paths(evidence: str = TRIALS) -> dict[str, Path]:
 
 def read_content(path: Path) -> Content:
     """Return the content of a file of claims, cached until the file changes; errors as in `load_claims`."""
-    state = path.stat()
-    return _content(path, state.st_mtime_ns, state.st_size)
+    return _content(path, file_state(path))
 
 
 @cache
-def _content(path: Path, changed: int, size: int) -> Content:
+def _content(path: Path, state: tuple[int, ...]) -> Content:
     return read_record(path, Content)
 
 
@@ -324,17 +321,13 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
     for number, ranking in enumerate(content.rankings, 1):
         with about(f"{path}: rankings: {number}"):
             _check_names(ranking.artefact, ranking.rows, ranking.columns, layout(ranking.artefact))
-    return ClaimFile(
-        content.paper, tuple(claims.values()), content.rankings, content.evidence, content.works, content.not_testable
-    )
+    return ClaimFile(content.paper, tuple(claims.values()), content.rankings, content.evidence)
 
 
 def _claim(content: Content, entry: ClaimEntry) -> Claim:
     paper, margins = content.paper, content.margins
     if not entry.id.startswith(f"{paper}."):
         raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
-    if "artefact" in entry.parameters:
-        raise ValueError(f"artefact belongs beside the parameters, not among them, got {entry.parameters!r}.")
     parameters = {**entry.parameters, "artefact": entry.artefact}
     if content.lines:
         parameters["only"] = {**content.lines, **parameters.get("only", {})}

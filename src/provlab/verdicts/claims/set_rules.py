@@ -17,7 +17,7 @@ import pandas as pd
 
 from provlab.verdicts.claims.comparison import LESS_IS_BETTER, check_quantity
 from provlab.verdicts.claims.evidence import AbstractEvidence, Place, Sample
-from provlab.verdicts.claims.location import near
+from provlab.verdicts.claims.location import at_most, near
 from provlab.verdicts.claims.paired_tests import AbstractPairedTest, CorrectedT, Floats, ShareTest
 from provlab.verdicts.claims.rules import (
     ALPHA,
@@ -35,14 +35,6 @@ from provlab.verdicts.claims.rules import (
 
 MIN_SETS = 5
 """The mean of ranks or shares is not tested with fewer observations."""
-
-
-def at_most(most: float) -> Criteria:
-    """Judge "the location is at most a number" by one-sided tests for it and against it."""
-    return (
-        Criterion(REPLICATED, (Bound("below", most),), all_columns=True),
-        Criterion(CONTRADICTED, (Bound("above", most),)),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +59,6 @@ class AbstractSetStatistic(AbstractRule, ABC):
         check_quantity(self.quantity)
         if len(self.columns) != 1:
             raise ValueError(f"columns: expected a single column, got {'; '.join(self.columns)}.")
-
-    @property
-    @abstractmethod
-    def methods(self) -> tuple[str, ...]:
-        """The methods whose results the rule reads in the column."""
 
     @property
     @abstractmethod
@@ -106,11 +93,6 @@ class AbstractSetStatistic(AbstractRule, ABC):
         """Whether lower values of the measure are better."""
         return self.measured in LESS_IS_BETTER
 
-    def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """Return the numbers of all methods."""
-        names = self.columns if columns is None else columns
-        return [(self.artefact, row, column) for column in names for row in self.methods]
-
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """Return one finding for each part; corrected over all parts if one part suffices (Holm)."""
         places = self.places(columns)
@@ -129,10 +111,8 @@ class AbstractSetStatistic(AbstractRule, ABC):
         for name, test in tests.items():
             family: list[list[float]] = []
             for criterion in self.criteria:
-                p_values = []
-                if not criterion.all_columns:
-                    p_values = [criterion.p_value(part) for part in tests.values() if part is not test]
-                family.append(p_values)
+                parts = [part for part in tests.values() if part is not test and not criterion.all_columns]
+                family.append([criterion.p_value(part) for part in parts])
             finding = decide(name, test, self.criteria, family, alpha=self.alpha, unit=self.unit, plans=evidence.plans)
             margins = tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds}))
             findings.append(replace(finding, margins=margins, sample=tuple(samples[name].items())))
@@ -169,7 +149,7 @@ class RankWithin(AbstractSetStatistic):
             )
 
     @property
-    def methods(self) -> tuple[str, ...]:
+    def row_names(self) -> tuple[str, ...]:
         """The methods whose results the rule reads."""
         return self.among
 
@@ -212,7 +192,7 @@ class Correlated(AbstractSetStatistic):
         return (*super().reads, self.beside)
 
     @property
-    def methods(self) -> tuple[str, ...]:
+    def row_names(self) -> tuple[str, ...]:
         """The methods whose results the rule reads."""
         return self.among
 
@@ -223,7 +203,7 @@ class Correlated(AbstractSetStatistic):
 
     def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
         """Return the correlations; NaN if either measure is constant over methods."""
-        beside = evidence.dataset_means(self.places(), self.beside)
+        beside = evidence.dataset_means(self.places(self.columns), self.beside)
         correlations = values.rank(axis=1).corrwith(beside.rank(axis=1), axis=1)
         return pd.DataFrame({"correlation": correlations})
 
@@ -275,11 +255,6 @@ class ShareOfSets(AbstractSetStatistic):
         unit = f"in {self.quantity}" if self.quantity else "percentage points"
         return {"measure": self.measured, "who": who, "unit_of_measure": unit}
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The methods whose results the rule reads."""
-        return tuple(dict.fromkeys((*self.rows, *self.than)))
-
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
         """Return the numbers of the rows in the column, and those of the other methods in their column."""
         [column] = self.columns if columns is None else columns
@@ -330,11 +305,6 @@ class Between(AbstractSetStatistic):
 
     words = """The mean {measure} of each of {rows} is between {low} and {high}. Replicated: shown to be inside for
         each; contradicted: shown to be outside for at least one."""
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The methods whose results the rule reads."""
-        return self.rows
 
     @property
     def criteria(self) -> Criteria:

@@ -50,7 +50,7 @@ from provlab.project.messages import did_you_mean
 from provlab.verdicts.claims.evidence import FOLD_KEYS, POINTS, AbstractEvidence, Layout, Place, remembered
 from provlab.verdicts.claims.paired_tests import Floats
 from provlab.verdicts.claims.rules import conditions
-from provlab.verdicts.claims.schema import Content, Planned, load_claims, read_content
+from provlab.verdicts.claims.schema import Content, load_claims, read_content
 from provlab.verdicts.claims.verdicts import Verdict, judge_files
 from provsel.streams.sources import DAMAGED
 
@@ -91,9 +91,7 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
     content = read_content(claims)
     table = TableEvidence(results, {**content.results, **roles}, content=content)
     file = load_claims(claims, table.layout)
-    about = set[str]()
-    for claim in file.claims:
-        about |= {artefact for artefact, _, _ in claim.rule.places(claim.rule.columns)}
+    about = {name for claim in file.claims for name in claim.artefacts}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
             f"{claims}: {results} has no column artefact, so the claims must be about a single one, got "
@@ -140,9 +138,10 @@ class TableEvidence(AbstractEvidence):
         super().__init__(scale=scale, unit=POINTS if unit in UNITS else unit)
         self.path = path
         self.roles = dict(roles)
-        self.groups = content.groups if content else {}
-        self.planned = content.planned if content else Planned()
-        self.conditions = [*content.lines] if content else []
+        content = content or Content(paper="", claims=())
+        self.groups = content.groups
+        self.planned = content.planned
+        self.conditions = [*content.lines]
         if table is None:
             table = read_table(path)
         measure = self._check_roles(table)
@@ -158,9 +157,7 @@ class TableEvidence(AbstractEvidence):
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
         # plain arrays, because thousands of numbers are read from them
-        self._keys = {"dataset": self.lines["dataset"].to_numpy(object)}
-        for name in ("repeat", "fold", "draw"):
-            self._keys[name] = self.lines[name].to_numpy()
+        self._keys = {name: self.lines[name].to_numpy() for name in (*FOLD_KEYS, "draw")}
         self._lines_by_number = self.lines.reset_index(drop=True).groupby(["artefact", "row", "column"]).indices
 
     @remembered
@@ -250,17 +247,12 @@ class TableEvidence(AbstractEvidence):
     @remembered
     def _n_expected(self, artefact: str, column: str) -> int:
         """Return the number of data sets and folds in a column of an artefact."""
-        lines = self.lines[self._is_in(artefact, column)]
-        return len(lines[FOLD_KEYS].drop_duplicates())
+        is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy() & self._is_asked()
+        return len(self.lines.loc[is_in_column, FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
         """Return a mask of the rows of an artefact: all rows, if the table has no column for it."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
-
-    def _is_in(self, artefact: str, column: str) -> NDArray[np.bool_]:
-        """Return a mask of the rows for a column of an artefact, restricted to `dataset` if it is given."""
-        is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy()
-        return is_in_column & self._is_asked()
 
     @remembered
     def _is_asked(self) -> NDArray[np.bool_]:

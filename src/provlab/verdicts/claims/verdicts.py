@@ -174,18 +174,15 @@ def judge_files(
         claims.
     """
     family = [claim for file in files for claim in file.claims]  # papers share no artefacts
-    requests = [ranking for file in files for ranking in file.rankings]
-    if about is None:
-        verdicts = []
-        for file in files:
-            if file.evidence == PANEL:  # statements from many papers are separate questions
-                verdicts += [judge([claim], evidence)[0] for claim in file.claims]
-            else:
-                verdicts += judge(file.claims, evidence, family)
-        return verdicts, rank(requests, evidence)
-    chosen = [claim for claim in family if claim.artefacts & {*about}]
-    requests = [ranking for ranking in requests if ranking.artefact in about]
-    return judge(chosen, evidence, family), rank(requests, evidence)
+    requests = [ranking for file in files for ranking in file.rankings if about is None or ranking.artefact in about]
+    verdicts = []
+    for file in files:
+        claims = [claim for claim in file.claims if about is None or claim.artefacts & {*about}]
+        if file.evidence == PANEL:  # statements from many papers are separate questions
+            verdicts += [judge([claim], evidence)[0] for claim in claims]
+        else:
+            verdicts += judge(claims, evidence, family)
+    return verdicts, rank(requests, evidence)
 
 
 def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:

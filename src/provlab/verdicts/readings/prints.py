@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -87,7 +87,11 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
     def row_likenesses(row: str, universe: Universe) -> dict[str, Likeness | None]:
         frame = recipe.frame(multiverse.artefact(artefact, universe, [row]), store)
         frame = frame[frame["printed_value"].notna()]
-        return {str(line["column"]): _line_likeness(line) for line in frame.to_dict("records")}
+        likenesses = {}
+        for line in frame.to_dict("records"):
+            numbers = float(line["sd"]), str(line["printed_value"]), float(line["printed_sd"])
+            likenesses[str(line["column"])] = likeness(line["value"], *numbers)
+        return likenesses
 
     universes = list(multiverse.universes_of_print(artefact))
     places = multiverse.readings.places
@@ -131,10 +135,6 @@ def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
         if frame[name].nunique() > 1:
             options[str(name)] = sorted({*best[name]})
     return options
-
-
-def _line_likeness(line: dict[Any, Any]) -> Likeness | None:
-    return likeness(line["value"], float(line["sd"]), str(line["printed_value"]), float(line["printed_sd"]))
 
 
 def _list_likeness(text: str, printed: str) -> Likeness:

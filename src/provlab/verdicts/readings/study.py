@@ -10,7 +10,7 @@ import json
 import logging
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from io import StringIO
@@ -158,9 +158,7 @@ class Outcome:
     @classmethod
     def of(cls, multiverse: Multiverse, store: StoreSnapshot) -> Outcome:
         """Judge each claim in each universe, and compare the universes with the printed values."""
-        cells_with_lists: set[str] = set()
-        for name in with_lists(multiverse):
-            cells_with_lists.update(entry.cell.id for entry in _entries(multiverse, [name]))
+        cells_with_lists = {entry.cell.id for entry in _entries(multiverse, with_lists(multiverse))}
         if cells_with_lists:
             store = store.with_large(cells_with_lists)  # read once, because each belongs to many universes
         settings = multiverse.overrides
@@ -264,23 +262,25 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     path = universes_file(results / "readings" / paper)
     if not path.is_file():
         return None
-    readings = paper_readings(paper)
     [file] = claim_files(paper)
+    return read_outcome(path, file)
+
+
+def read_outcome(path: Path, file: ClaimFile) -> Outcome:
+    """Return the results on the claims of a paper from a file of universes and the files beside it.
+
+    Errors are as in `stored_outcome`.
+    """
+    readings = paper_readings(file.paper)
     claims = {claim.id: claim for claim in file.claims}
-    frame = read_universes(path, readings, claims)
+    frame = _read_universes(path, readings, claims)
     chosen = [claims[name] for name in frame["claim"].unique()]
     prints = _stored_prints(path.parent, dict.fromkeys(claim.rule.artefact for claim in chosen), readings)
     return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
 
 
-def read_universes(path: Path, readings: Readings, claims: Mapping[str, Claim]) -> pd.DataFrame:
-    """Return the stored universes of claims, given by their ids.
-
-    Raises
-    ------
-    ValueError
-        If the file does not fit the current readings and claims.
-    """
+def _read_universes(path: Path, readings: Readings, claims: Iterable[str]) -> pd.DataFrame:
+    """Return the stored universes of the claims with the given ids."""
     allowed = {"claim": [*claims]}
     for place in readings.places:
         allowed[place.id] = ["", *(option.name for option in place.options)]

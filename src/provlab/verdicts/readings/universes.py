@@ -113,16 +113,16 @@ class Multiverse:
             return claim
         return replace(claim, rule=claim.rule.changed(parameters))
 
-    def rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
-        """Return the rows that a claim reads in a universe, and the rows of the family that a correction may need."""
+    def row_choices(self, claim: Claim, universe: Universe) -> set[RowChoice]:
+        """Return the rows that a claim reads in a universe, and the rows of the family that a correction may need.
+
+        Each has the choices on which its trials depend.
+        """
         choices = []  # the tests' parameters alone determine the rows
         for chosen, place in zip(universe, self.readings.places, strict=True):
             choices.append(chosen if place.of_tests else 0)
-        return self._rows(claim.id, tuple(choices))
-
-    def row_choices(self, claim: Claim, universe: Universe) -> set[RowChoice]:
-        """Return the rows of `rows` with the choices on which the trials of each depend."""
-        return {(*row, self.restricted(universe, *row)) for row in self.rows(claim, universe)}
+        rows = self._rows(claim.id, tuple(choices))
+        return {(*row, self.restricted(universe, *row)) for row in rows}
 
     def part(self, artefact: str) -> Part | None:
         """Return the part of an artefact's data on which universes are computed, or None for all data."""
@@ -319,7 +319,11 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
         One line per claim and universe: `claim`, the option of each place that affects the claim ("" for the others),
         and `MEASURED`, "not run" if a trial is missing. The first row of each claim is the default universe.
     """
-    incomplete = _incomplete(multiverse, store)
+    complete_ids = complete_cells(multiverse, store)
+    incomplete = set[RowChoice]()
+    for choice, entries in multiverse.entries.items():
+        if any(entry.cell.id not in complete_ids for entry in entries):
+            incomplete.add(choice)
     claims_in: dict[Universe, list[Claim]] = defaultdict(list)
     for claim in multiverse.claims:
         for universe in multiverse.universes(claim):
@@ -336,7 +340,7 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
             verdict = verdicts.get(claim.id, Verdict(claim))
             lines[claim.id, universe] = _line(multiverse, claim, universe, verdict)
     ordered = [lines[claim.id, universe] for claim in multiverse.claims for universe in multiverse.universes(claim)]
-    return pd.DataFrame(ordered, columns=["claim", *(place.id for place in multiverse.readings.places), *MEASURED])
+    return _frame(multiverse, ordered)
 
 
 def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.DataFrame:
@@ -355,17 +359,11 @@ def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.Dat
                 questions.add(question.rule)
                 [verdict] = judge([question], evidence)
                 lines.append(_line(multiverse, claim, universe, verdict))
+    return _frame(multiverse, lines)
+
+
+def _frame(multiverse: Multiverse, lines: Sequence[tuple[object, ...]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["claim", *(place.id for place in multiverse.readings.places), *MEASURED])
-
-
-def _incomplete(multiverse: Multiverse, store: StoreSnapshot) -> set[RowChoice]:
-    """Return the rows and choices with missing trials."""
-    complete = complete_cells(multiverse, store)
-    choices = set()
-    for choice, entries in multiverse.entries.items():
-        if not all(entry.cell.id in complete for entry in entries):
-            choices.add(choice)
-    return choices
 
 
 def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Verdict) -> tuple[object, ...]:
