@@ -243,9 +243,10 @@ def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
 
 def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
     """Yield (repeat, fold, draw, key) of all trials of a cell."""
-    places = list(product(*map(range, cell.counts)))
-    for place, key in zip(places, trial_keys(cell.json, places), strict=True):
-        yield *place, key
+    n_repeats, n_folds, n_draws = cell.counts
+    places = list(product(range(n_repeats), range(n_folds), range(n_draws)))
+    for (repeat, fold, draw), key in zip(places, trial_keys(cell.json, places), strict=True):
+        yield repeat, fold, draw, key
 
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:

@@ -79,6 +79,15 @@ class FoldDifferences:
         frame["p"] = holm((factor * frame["p"]).clip(upper=1.0).tolist())
         return frame
 
+    def test(self, values: Floats, reference: Floats) -> CorrectedT:
+        """Return the test of the mean difference between two methods over folds."""
+        return CorrectedT(values - reference, ratio=self.ratio)
+
+    @property
+    def worse(self) -> Side:
+        """The direction of worse differences, as the alternative of a test."""
+        return "greater" if self.sign > 0 else "less"
+
     def detectable(self) -> float:
         """Return the difference from the best method that is detected with probability 0.9, corrected for all pairs.
 
@@ -86,11 +95,10 @@ class FoldDifferences:
         """
         n_methods = self.values.shape[1]
         n_pairs = n_methods * (n_methods - 1) / 2
-        worse: Side = "greater" if self.sign > 0 else "less"
-        best = self.values[self.best].to_numpy()
         distances = []
-        for of_method in self.values.drop(columns=self.best).to_numpy().T:
-            test = CorrectedT(of_method - best, ratio=self.ratio)
-            distances.append(test.detectable(LEVEL / 2 / n_pairs, worse))
+        for name, of_method in self.values.items():
+            if name != self.best:
+                test = self.test(of_method.to_numpy(), self.values[self.best].to_numpy())
+                distances.append(test.detectable(LEVEL / 2 / n_pairs, self.worse))
         finite = [distance for distance in distances if math.isfinite(distance) and distance > 1e-9]
         return float(np.median(finite)) if finite else math.nan
