@@ -285,6 +285,23 @@ def test_versions_in_keys(project):
     assert theirs["algorithm_version"] == f"scikit-learn {sklearn.__version__}"
 
 
+class ImportsMeanwhile(str):
+    """A module's name at which another module is imported, as by another thread."""
+
+    def startswith(self, prefix):
+        sys.modules.setdefault("imported_meanwhile", sys)
+        return super().startswith(prefix)
+
+
+def test_versions_while_another_thread_imports(project, monkeypatch):
+    monkeypatch.setitem(sys.modules, ImportsMeanwhile("at_any_time"), sys)
+    monkeypatch.delitem(sys.modules, "imported_meanwhile", raising=False)
+    identity = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
+    assert "imported_meanwhile" in sys.modules
+    del sys.modules["imported_meanwhile"]
+    assert identity["name"] == "trusted_study.Mine"
+
+
 def records(*overrides):
     small = ["dataset=synthetic", "dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=5"]
     small += ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]

@@ -434,8 +434,9 @@ def _module(package: str, root: Path) -> ModuleType:
     global _root
     if _root not in ("", str(root)):
         sys.path[:] = [folder for folder in sys.path if folder != _root]
-        for name in [name for name in sys.modules if _is_of(name.partition(".")[0], _root)]:
-            del sys.modules[name]
+        for name in list(sys.modules):
+            if _is_of(name.partition(".")[0], _root):
+                del sys.modules[name]
     if str(root) not in sys.path:
         sys.path.append(str(root))  # at the end, because modules of the project must not hide others
     _root = str(root)

@@ -44,7 +44,8 @@ _versions: dict[tuple[str, Path], tuple[list[Any], str]] = {}
 
 def _version(module: str, root: Path) -> str:
     """Return the version of a module or script, the hash of its files or its distribution; "" in a notebook."""
-    names = [name for name in sys.modules if name == module or name.startswith(f"{module}.")]
+    loaded = list(sys.modules)  # another thread may import while names are compared
+    names = [name for name in loaded if name == module or name.startswith(f"{module}.")]
     imports = [getattr(sys.modules[name], "__spec__", None) for name in names]
     known_imports, version = _versions.get((module, root), (None, ""))
     if known_imports is None or [*map(id, known_imports)] != [*map(id, imports)]:
