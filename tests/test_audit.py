@@ -370,8 +370,10 @@ def test_number_of_drawn_trials(blank, options, n_drawn):
         ({"fraction": 0.0}, r"expected a fraction above 0 and up to 1, got 0\.0; use --fraction 0\.01"),
         ({"fraction": float("nan")}, "expected a fraction above 0 and up to 1, got nan"),
         ({"limit": 0}, "expected a limit of at least 1 trial, got 0; omit --limit"),
-        ({"cell": "aaaa"}, "expected the first digits of one stored cell, got 'aaaa', with which 2 begin; copy more"),
-        ({"cell": "cccccccc"}, "expected the first digits of one stored cell, got 'cccccccc', with which 0 begin"),
+        ({"seed": -1}, "expected a seed of at least 0, got -1; omit --seed"),
+        ({"cell": "aaaa"}, "expected the first 8 or more hex digits of a cell, got 'aaaa'; copy them"),
+        ({"cell": "aaaaaaaa"}, f"expected one cell .* got 2, such as {CELLS[0]} and {CELLS[1]}; give more digits"),
+        ({"cell": "cccccccc"}, "no stored cell begins with cccccccc"),
     ],
     ids=str,
 )

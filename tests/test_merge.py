@@ -287,6 +287,7 @@ def test_a_column_with_two_types_is_refused_by_name_and_one_without_values_has_n
     ("command", "message"),
     [
         (["merge", "nowhere"], r"expected a results folder or an export with trials, got nowhere"),
+        (["merge", "a", "a"], r"merge: expected each folder once, got a a"),
         (["export", "--results", "nowhere"], r"expected stored trials in nowhere.store, found none; run provsel repro"),
         (["export", "--output", "."], r"expected a new folder or an earlier export, got \."),
     ],

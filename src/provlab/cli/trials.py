@@ -27,7 +27,7 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fraction", type=float, help="share of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
     )
-    parser.add_argument("--cell", default="", help="only trials of this cell: the first digits of its id")
+    parser.add_argument("--cell", default="", help="only trials of this cell: 8 or more of its first hex digits")
     parser.add_argument("--limit", type=int, help="compute at most this many trials")
     parser.add_argument("--seed", type=int, help="seed of the draw (default: a new one, which is printed)")
     parser.add_argument(
@@ -192,6 +192,8 @@ def call_merge(options: argparse.Namespace) -> int:
     from provlab.core.tables import write_frame
     from provlab.custody.merge import merge
 
+    if len({*options.sources}) < len(options.sources):
+        raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; remove the repeated one.")
     conflicts = merge(options.sources, Path(options.results), keep_first=options.keep_first)
     if options.output:
         write_frame(conflicts, Path(options.output))

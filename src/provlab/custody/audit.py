@@ -6,8 +6,8 @@ value in it. `agreement` states the promise for the other columns.
 
 from __future__ import annotations
 
+import re
 import secrets
-import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -222,6 +222,8 @@ def _draw(
         raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
     if limit is not None and limit < 1:
         raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; omit --limit for no limit.")
+    if seed is not None and seed < 0:
+        raise ValueError(f"audit: expected a seed of at least 0, got {seed}; omit --seed for a new one.")
     n_stored = len(trials)
     if cell:
         trials, cell = _of_cell(trials, cell)
@@ -241,12 +243,19 @@ def _draw(
 
 def _of_cell(trials: pa.Table, prefix: str) -> tuple[pa.Table, str]:
     """Return the id that begins with the given digits, and the trials of its cell."""
+    if not re.fullmatch(r"[0-9a-fA-F]{8,64}", prefix):
+        raise ValueError(
+            f"audit: expected the first 8 or more hex digits of a cell, got {prefix!r}; "
+            f"copy them from the trace of a number."
+        )
     trials = trials.filter(pc.starts_with(trials["cell"].cast(pa.string()), pattern=prefix.lower()))
     cells = sorted(trials["cell"].unique().to_pylist())
-    if len(cells) != 1:
+    if not cells:
+        raise ValueError(f"audit: no stored cell begins with {prefix}.")
+    if len(cells) > 1:
         raise ValueError(
-            f"audit: expected the first digits of one stored cell, got {prefix!r:.80}, with which {len(cells)} begin; "
-            f"copy more digits from the trace of a number."
+            f"audit: expected one cell that begins with {prefix}, got {len(cells)}, such as {cells[0]} and {cells[1]}; "
+            f"give more digits."
         )
     return trials, cells[0]
 
@@ -389,7 +398,8 @@ def _is_measured(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 def _line(text: str) -> str:
     """Shorten a reason to one line of at most 200 characters, because it quotes untrusted text."""
-    return textwrap.shorten(text, 200, placeholder="...")
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else f"{line[:197]}..."
 
 
 def _keys_of(tasks: Sequence[Task]) -> set[str]:
