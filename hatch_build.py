@@ -32,4 +32,6 @@ class OwnerHook(MetadataHookInterface):
 
 
 def _absolute(address: str, path: str) -> str:
-    return f"{address}/{'raw' if path.endswith(('.png', '.svg')) else 'blob'}/HEAD/{path}"
+    return (
+        f"{address}/{'raw' if path.endswith(('.png', '.svg')) else 'blob'}/HEAD/{path}"
+    )

@@ -1,6 +1,7 @@
 """A converter that `provsel fetch rcv1_ccat` runs: five public samples of RCV1-v2, which are R data, as NumPy arrays.
 
-A data frame of 2.3 GB is never whole in memory, as each column is made small when it is read.
+A data frame of 2.3 GB is never whole in memory, as each column is made small when it is
+read.
 """
 
 from __future__ import annotations
@@ -48,10 +49,11 @@ SHIFTS = (
 def rcv1_subsets(sources: Sequence[Path], target: Path) -> None:
     """Write the arrays that the loader `rcv1_ccat` reads, of rcv1sub1.rda to rcv1sub5.rda or the first of these.
 
-    A sample is a data frame of 6,000 documents in R: the features `Att1`, ..., the labels `Class1` to `Class101` and
-    two columns more. It was joined from two halves, of which one lacked its last columns of features: there the labels
-    begin some columns early, in the last features. The files are read one after the other, each as a stream, as each
-    expands to 2.3 GB.
+    A sample is a data frame of 6,000 documents in R: the features `Att1`, ..., the
+    labels `Class1` to `Class101` and two columns more. It was joined from two halves,
+    of which one lacked its last columns of features: there the labels begin some
+    columns early, in the last features. The files are read one after the other, each as
+    a stream, as each expands to 2.3 GB.
     """
     samples, topics, half = [], [], np.zeros((len(sources), N_DOCUMENTS), dtype=np.int8)
     for k, (path, shift) in enumerate(zip(sources, SHIFTS, strict=False)):
@@ -60,7 +62,11 @@ def rcv1_subsets(sources: Sequence[Path], target: Path) -> None:
         topics.append(labels)
         half[k, shift.rows] = 1
     X = sparse.vstack(samples, format="csr")
-    indptr, columns, weights = X.indptr.astype(np.int32), X.indices.astype(np.uint16), X.data.astype(np.float32)
+    indptr, columns, weights = (
+        X.indptr.astype(np.int32),
+        X.indices.astype(np.uint16),
+        X.data.astype(np.float32),
+    )
     arrays: dict[str, Any] = {
         "indptr": indptr,
         "indices": columns,
@@ -69,14 +75,18 @@ def rcv1_subsets(sources: Sequence[Path], target: Path) -> None:
         "topics": np.packbits(np.concatenate(topics), axis=1),
         "n_topics": np.int64(len(CODES)),
         "topic_codes": np.array(CODES),
-        "subset": np.repeat(np.arange(1, len(samples) + 1), N_DOCUMENTS).astype(np.int8),
+        "subset": np.repeat(np.arange(1, len(samples) + 1), N_DOCUMENTS).astype(
+            np.int8
+        ),
         "half": half.ravel(),
         "first_occurrence": _first_occurrence(indptr, columns, weights),
     }
     np.savez_compressed(target, allow_pickle=False, **arrays)
 
 
-def repaired(entries: sparse.coo_array, shift: Shift) -> tuple[sparse.csr_array, np.ndarray]:
+def repaired(
+    entries: sparse.coo_array, shift: Shift
+) -> tuple[sparse.csr_array, np.ndarray]:
     """Return features and topics of a sample whose labels begin early in some rows.
 
     Parameters
@@ -97,7 +107,10 @@ def repaired(entries: sparse.coo_array, shift: Shift) -> tuple[sparse.csr_array,
     topics = np.zeros((entries.shape[0], len(CODES)), dtype=bool)
     topics[rows[label >= 0], label[label >= 0]] = True
     kept = label < 0
-    X = sparse.csr_array((entries.data[kept], (rows[kept], columns[kept])), shape=(entries.shape[0], N_TERMS))
+    X = sparse.csr_array(
+        (entries.data[kept], (rows[kept], columns[kept])),
+        shape=(entries.shape[0], N_TERMS),
+    )
     X.sort_indices()
     return X, topics
 
@@ -105,7 +118,9 @@ def repaired(entries: sparse.coo_array, shift: Shift) -> tuple[sparse.csr_array,
 def _entries(path: Path, width: int) -> sparse.coo_array:
     """Return the columns of features and labels of the data frame in a file."""
     [content] = read_r_data(path, doubles=_nonzeros).values()
-    columns = [column.values for column in content["dataset"].values[: width + len(CODES)]]
+    columns = [
+        column.values for column in content["dataset"].values[: width + len(CODES)]
+    ]
     rows, values = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     lengths = [rows.size for rows, _ in columns]
     places = rows, np.repeat(np.arange(len(columns), dtype=np.int32), lengths)
@@ -118,9 +133,14 @@ def _nonzeros(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows.astype(np.int32), column[rows]
 
 
-def _first_occurrence(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> np.ndarray:
+def _first_occurrence(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray
+) -> np.ndarray:
     """Return False for each row, of n, that is in all entries as one before it; shape (n,)."""
-    rows = [indices[start:stop].tobytes() + data[start:stop].tobytes() for start, stop in pairwise(indptr)]
+    rows = [
+        indices[start:stop].tobytes() + data[start:stop].tobytes()
+        for start, stop in pairwise(indptr)
+    ]
     first = np.zeros(len(rows), dtype=bool)
     seen: dict[bytes, int] = {}
     for i, row in enumerate(rows):

@@ -22,7 +22,9 @@ author = "The provsel developers"
 copyright = author
 version = release = version_of("provsel")
 ROOT = Path(__file__).resolve().parents[1]
-repository = tomllib.loads((ROOT / "owner.toml").read_text(encoding="utf-8"))["repository"].rstrip("/")
+repository = tomllib.loads((ROOT / "owner.toml").read_text(encoding="utf-8"))[
+    "repository"
+].rstrip("/")
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -34,7 +36,8 @@ extensions = [
     "measured",
     "method_pages",
     "report_pages",
-    # Source code leads to the repository; while that has no address, to pages of the code.
+    # Source code leads to the repository; while that has no address, to pages of the
+    # code.
     "sphinx.ext.linkcode" if repository else "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build", "examples", "measured", "sg_execution_times.rst"]
@@ -42,7 +45,8 @@ templates_path = ["_templates"]
 
 # Docstrings say types in words; signatures without annotations stay readable.
 autodoc_typehints = "none"
-toc_object_entries_show_parents = "hide"  # "fit" beside the page of a class, not "BSSSelector.fit"
+# "fit" beside the page of a class, not "BSSSelector.fit"
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 numpydoc_show_class_members = False
 default_role = "code"  # single backticks in docstrings are code
@@ -50,9 +54,13 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 
 nitpicky = True
-# What other projects define: linked where their inventories can be reached, and never checked here.
+# What other projects define: linked where their inventories can be reached, and never
+# checked here.
 nitpick_ignore_regex = [
-    ("py:.*", r"(numpy|np|scipy|sklearn|pandas|rich|matplotlib|collections|typing|abc|pathlib)(\..*)?")
+    (
+        "py:.*",
+        r"(numpy|np|scipy|sklearn|pandas|rich|matplotlib|collections|typing|abc|pathlib)(\..*)?",
+    )
 ]
 
 intersphinx_mapping = {
@@ -67,7 +75,10 @@ intersphinx_timeout = 5
 
 def without_network(record: logging.LogRecord) -> bool:
     """Make the missing inventories a message: Sphinx gives that warning no type, so `suppress_warnings` cannot."""
-    if record.levelno == logging.WARNING and "failed to reach any of the inventories" in str(record.msg):
+    if (
+        record.levelno == logging.WARNING
+        and "failed to reach any of the inventories" in str(record.msg)
+    ):
         record.levelno, record.levelname = logging.INFO, "INFO"
     return True
 
@@ -95,13 +106,15 @@ sphinx_gallery_conf = {
 
 GUIDE = Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
 autosummary_context = {
-    # Where the user guide names a class, for the link on the page of that class: the guide is the only list.
+    # Where the user guide names a class, for the link on the page of that class: the
+    # guide is the only list.
     "guide": {
         name: label
         for label, text in re.findall(r"^\((guide-.+)\)=\n((?:(?!\(guide-).*\n)*)", GUIDE, re.M)
         for name in re.findall(r"\{py:class\}`~([\w.]+)`", text)
     },
-    # What the laboratory calls, and authors of selectors and theorems fill in: on the pages of the base classes only.
+    # What the laboratory calls, and authors of selectors and theorems fill in: on the
+    # pages of the base classes only.
     "bases": ("BaseSelector", "BaseLinearSVM", "Theorem", "Measure"),
     "internals": (
         "fit_view", "reduce", "is_random", "needs_labels", "classes_only", "has_own_number", "order_depends_on_number",
@@ -111,7 +124,8 @@ autosummary_context = {
 
 smartquotes = False  # the values of parameters are code, to be copied
 html_theme = "pydata_sphinx_theme"
-html_math_renderer = "mathml"  # browsers set MathML themselves: no script, nothing to load
+# browsers set MathML themselves: no script, nothing to load
+html_math_renderer = "mathml"
 html_title = f"provsel {version}"
 html_static_path = ["_static"]
 html_css_files = ["provsel.css"]
@@ -125,7 +139,9 @@ html_theme_options = {
     "collapse_navigation": True,  # its toggles have no name for screen readers
 }
 if repository:
-    html_theme_options["icon_links"] = [{"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}]
+    html_theme_options["icon_links"] = [
+        {"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}
+    ]
 html_sidebars = {"index": []}
 
 
@@ -138,7 +154,8 @@ def linkcode_resolve(domain, info):
         path = Path(inspect.getsourcefile(inspect.unwrap(value)))
         lines, first = inspect.getsourcelines(value)
         place = path.relative_to(ROOT).as_posix()
-    except (TypeError, ValueError, OSError):  # a constant or a property, or code of another package
+    except (TypeError, ValueError, OSError):
+        # a constant or a property, or code of another package
         return None
     return f"{repository}/blob/v{version}/{place}#L{first}-L{first + len(lines) - 1}"
 
@@ -150,7 +167,10 @@ def plain_text(app, what, name, obj, options, lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
         if not example:
             parts = re.split(r"(`[^`]*`)", line)
-            parts[::2] = [re.sub(r"(?<=\w)_(?!\w)", r"\_", part.replace("|", r"\|")) for part in parts[::2]]
+            parts[::2] = [
+                re.sub(r"(?<=\w)_(?!\w)", r"\_", part.replace("|", r"\|"))
+                for part in parts[::2]
+            ]
             lines[number] = "".join(parts)
 
 
@@ -179,7 +199,9 @@ def mathml(self, node):
     """Write a formula as MathML."""
     block = node.tagname == "math_block"
     formula = tex2mathml(node.astext(), as_block=block)
-    self.body.append(f'<div class="formula" tabindex="0">{formula}</div>\n' if block else formula)
+    self.body.append(
+        f'<div class="formula" tabindex="0">{formula}</div>\n' if block else formula
+    )
     raise nodes.SkipNode
 
 
@@ -187,4 +209,5 @@ def setup(app):
     """Register what is written here."""
     app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
     app.connect("autodoc-process-docstring", plain_text, priority=900)
-    app.connect("build-finished", repair_pages, priority=100)  # before the report is put beside the pages
+    # before the report is put beside the pages
+    app.connect("build-finished", repair_pages, priority=100)

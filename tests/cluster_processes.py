@@ -102,5 +102,14 @@ def start_worker(start, address, folder, preload="", **environment):
     """Return the process of a worker with one thread, that runs `preload` before it begins."""
     file = folder / f"preload_{len(list(folder.glob('preload_*')))}.py"
     file.write_text(preload)
-    options = ["--nthreads", 1, "--no-nanny", "--no-dashboard", "--local-directory", folder, "--preload", file]
+    options = [
+        "--nthreads",
+        1,
+        "--no-nanny",
+        "--no-dashboard",
+        "--local-directory",
+        folder,
+        "--preload",
+        file,
+    ]
     return start("distributed.cli.dask_worker", address, *options, **environment)

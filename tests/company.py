@@ -12,7 +12,12 @@ from provlab.run.executors import execute
 STABLE = [name for name in SCHEMA.names if name not in (*VOLATILE, "git_revision")]
 """Columns that company must not change; a commit while minutes of tests run is no company."""
 
-DENSE = ("dataset=synthetic", "dataset.n_samples=40", "dataset.n_features=24", "dataset.n_relevant=2")
+DENSE = (
+    "dataset=synthetic",
+    "dataset.n_samples=40",
+    "dataset.n_features=24",
+    "dataset.n_relevant=2",
+)
 SPARSE = ("dataset=sparse_rows", "dataset.n_samples=60", "dataset.n_features=150")
 FOLDS = ("protocol.n_splits=2", "protocol.repeats=1", "protocol.draws=1")
 PLAIN = ("protocol.setting=unsupervised", "protocol.certify=false")
@@ -20,9 +25,12 @@ PLAIN = ("protocol.setting=unsupervised", "protocol.certify=false")
 TOWNS = ("Rome", "Oslo", "Lima")
 ANSWERS = ("yes", "yes", "no", "no", "no")
 TABLE = "town,age,height,label\n" + "".join(
-    f"{TOWNS[k % 3]},{k * 7 % 31},{k * k % 17 + 0.5},{ANSWERS[k % 5]}\n" for k in range(40)
+    f"{TOWNS[k % 3]},{k * 7 % 31},{k * k % 17 + 0.5},{ANSWERS[k % 5]}\n"
+    for k in range(40)
 )
-NUMBERS = "a,b,c,label\n" + "".join(f"{k % 7},{k * k % 13},{k % 3},{k * 1.37 + k % 7}\n" for k in range(40))
+NUMBERS = "a,b,c,label\n" + "".join(
+    f"{k % 7},{k * k % 13},{k % 3},{k * 1.37 + k % 7}\n" for k in range(40)
+)
 
 UNSIZED = {
     "selector=full": [],
@@ -72,20 +80,31 @@ def everything(folder):
         )
     for name in REGRESSIONS:
         data = ("dataset=file", f"dataset.path={numbers}")
-        named[f"model {name}"] = cells("selector=full", f"model={name}", *PLAIN, data=data)
+        named[f"model {name}"] = cells(
+            "selector=full", f"model={name}", *PLAIN, data=data
+        )
     for name in PREPARATIONS:
         data = (
             "dataset=file",
             f"dataset.path={table}",
             "dataset.left_out=[town]" if name != "one_hot" else "dataset.left_out=[]",
         )
-        named[f"preparation {name}"] = cells("selector=full", f"preparation={name}", *PLAIN, data=data)
+        named[f"preparation {name}"] = cells(
+            "selector=full", f"preparation={name}", *PLAIN, data=data
+        )
     for scorer in usable_scorers(LogisticRegression()):
-        named[f"scorer {scorer}"] = cells("selector=full", "model=logistic", f"protocol.scoring={scorer}", *PLAIN)
+        named[f"scorer {scorer}"] = cells(
+            "selector=full", "model=logistic", f"protocol.scoring={scorer}", *PLAIN
+        )
     for name in ("rrqr", "leverage", "uniform", "online_leverage"):
         size = "selector.n_features_to_select=6"
         named[f"{name}, clustering"] = cells(
-            f"selector={name}", size, "protocol=clustering", "model=kmeans", "protocol.repeats=1", "protocol.draws=1"
+            f"selector={name}",
+            size,
+            "protocol=clustering",
+            "model=kmeans",
+            "protocol.repeats=1",
+            "protocol.draws=1",
         )
     return named
 
@@ -99,7 +118,9 @@ def run(company, done=frozenset(), folds=(0, 1), **settings):
     """Run cells together in this process, and return records as text and reasons of failures, by key."""
     tasks = [task for task in make_tasks(company, done=done) if task.fold in folds]
     results = [*execute(tasks, {"name": "serial", **settings})]
-    records = {record["key"]: stable(record) for result in results for record in result.records}
+    records = {
+        record["key"]: stable(record) for result in results for record in result.records
+    }
     failures = {key: reason for result in results for key, _, reason in result.failures}
     return records, failures
 

@@ -11,12 +11,15 @@ from hypothesis import HealthCheck, settings
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-os.environ.setdefault("PROVSEL_PROJECT", str(Path(__file__).resolve().parents[1]))  # tests start processes elsewhere
+# tests start processes elsewhere
+os.environ.setdefault("PROVSEL_PROJECT", str(Path(__file__).resolve().parents[1]))
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 # How fast a busy machine draws examples says nothing about the code.
-settings.register_profile("provsel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "provsel", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("provsel")
 
 

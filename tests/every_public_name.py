@@ -19,8 +19,12 @@ class Mine(selectors.BaseSelector):
     def __init__(self, n_features_to_select: int) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def _select(self, view: TrainingView, rng: np.random.Generator) -> selectors.Selection:
-        return selectors.Selection.unweighted(np.arange(selectors.checked_count(self, view.n_features)))
+    def _select(
+        self, view: TrainingView, rng: np.random.Generator
+    ) -> selectors.Selection:
+        return selectors.Selection.unweighted(
+            np.arange(selectors.checked_count(self, view.n_features))
+        )
 
 
 class Mean(Measure):
@@ -39,7 +43,10 @@ class Size(certificates.Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial, most: int = 100) -> Self:
         kept = float(trial.reducer.indices_.size)
-        return cls(kept=kept, state=certificates.HELD if kept <= most else certificates.VIOLATED)
+        return cls(
+            kept=kept,
+            state=certificates.HELD if kept <= most else certificates.VIOLATED,
+        )
 
 
 EVERY: list[selectors.BaseSelector] = [
@@ -92,7 +99,9 @@ for selector in EVERY:
     fitted = selector.fit(X, y)
     indices: NDArray[np.int64] = fitted.indices_
     weights: NDArray[np.float64] = fitted.weights_
-    certificate: certificates.Certificate = certificates.certify(fitted, X, y, also=[Size])
+    certificate: certificates.Certificate = certificates.certify(
+        fitted, X, y, also=[Size]
+    )
     states: list[str] = [record.state for record in certificate]
 for transformer in (selectors.SparseEmbedding(3), selectors.GaussianCompression(3)):
     transformer.fit(X)
@@ -138,11 +147,17 @@ print(
     certificates.IN_EXPECTATION,
 )
 print(certificates.SubsetPromise, certificates.Spectrum)
-print(certificates.certify_subset(selectors.SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
+print(
+    certificates.certify_subset(
+        selectors.SingleSVDSelector(3).fit(X), X, 2
+    ).frobenius_ratio
+)
 certificates.certify_compression(models.CompressedLinearSVM(3).fit(X, y), X, y)
 growth: NDArray[np.float64] = certificates.radius_margin_bound([0.0, 0.25])
 MEMORY: type[certificates.Measure] = certificates.StreamMemory
-print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())
+print(
+    list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter()
+)
 steady: StabilityReport = StabilityReport.of(selectors.RRQRSelector(3), X, y, cv=3)
 test: StabilityTest = steady.compare(stability([[0, 1], [0, 2], [1, 2]], 10))
 print(steady.index, steady.interval(0.9), steady.most_frequent(3), test.p_value)

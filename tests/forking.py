@@ -1,7 +1,8 @@
 """Commands in forks of one process that has imported what most of them need: that takes seconds, a fork none.
 
-Each command still has a process of its own, with its own arguments, environment, folder and output. What is about the
-start of a process (imports, signals, memory, the environment of BLAS) starts one: `small_runs.run_python`.
+Each command still has a process of its own, with its own arguments, environment, folder
+and output. What is about the start of a process (imports, signals, memory, the
+environment of BLAS) starts one: `small_runs.run_python`.
 """
 
 import atexit
@@ -54,7 +55,12 @@ class Forking:
     def run(self, arguments, cwd, environment=None):
         """Return the command completed, with its output as text."""
         arguments = list(map(str, arguments))
-        request = [arguments, environment or self.environment, str(Path(cwd).absolute()), *map(str, self._files)]
+        request = [
+            arguments,
+            environment or self.environment,
+            str(Path(cwd).absolute()),
+            *map(str, self._files),
+        ]
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         status = int(self._process.stdout.readline())
@@ -82,7 +88,9 @@ def run_forked(arguments, cwd, environment=None):
 
     One process of each test process waits for such commands.
     """
-    return _of_the_checkout().run(arguments, cwd, environment or {**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    return _of_the_checkout().run(
+        arguments, cwd, environment or {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    )
 
 
 def run_forked_text(code, folder):

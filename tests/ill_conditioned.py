@@ -1,6 +1,7 @@
 """Matrices whose row spaces are known, from condition 1 to 1e14, and an SVD in extended precision.
 
-`python tests/ill_conditioned.py` writes the table of docs/measured/conditions.md: rank and state by selector.
+`python tests/ill_conditioned.py` writes the table of docs/measured/conditions.md: rank
+and state by selector.
 """
 
 import warnings
@@ -38,7 +39,9 @@ def graded_columns(rng, shape, condition):
 
 
 def graded_rows(rng, shape, condition):
-    return np.geomspace(1, 1 / condition, shape[0])[:, None] * rng.standard_normal(shape)
+    return np.geomspace(1, 1 / condition, shape[0])[:, None] * rng.standard_normal(
+        shape
+    )
 
 
 def giant_column(rng, shape, condition):
@@ -56,7 +59,9 @@ def sparse_giant_column(rng, shape, condition):
 
 def spread_values(rng, shape, condition):
     k = min(shape)
-    return (orthonormal(rng, shape[0], k) * np.geomspace(1, 1 / condition, k)) @ orthonormal(rng, shape[1], k).T
+    return (
+        orthonormal(rng, shape[0], k) * np.geomspace(1, 1 / condition, k)
+    ) @ orthonormal(rng, shape[1], k).T
 
 
 def clustered_values(rng, shape, condition):
@@ -133,7 +138,10 @@ def extended_basis(X, rank):
                 zeta = (q - p) / (2 * r)
                 t = (1 if zeta >= 0 else -1) / (abs(zeta) + np.sqrt(1 + zeta**2))
                 c = 1 / np.sqrt(1 + t**2)
-                A[:, i], A[:, j] = c * A[:, i] - c * t * A[:, j], c * t * A[:, i] + c * A[:, j]
+                A[:, i], A[:, j] = (
+                    c * A[:, i] - c * t * A[:, j],
+                    c * t * A[:, i] + c * A[:, j],
+                )
         if largest < 1e-18:
             break
     sigma = np.sqrt((A**2).sum(axis=0))
@@ -177,7 +185,9 @@ def selectors(X):
     if r > k:
         by_name |= {
             "BSS": BSSSelector(r),
-            "approximate BSS": ApproximateBSSSelector(r, n_projections=k, random_state=0),
+            "approximate BSS": ApproximateBSSSelector(
+                r, n_projections=k, random_state=0
+            ),
         }
     return by_name
 
@@ -187,7 +197,9 @@ def fitted(selector, X):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector.fit(X)
-    return selector, any(issubclass(warning.category, LinAlgWarning) for warning in caught)
+    return selector, any(
+        issubclass(warning.category, LinAlgWarning) for warning in caught
+    )
 
 
 def quiet(function, *arguments):
@@ -197,11 +209,19 @@ def quiet(function, *arguments):
 
 
 def table():
-    left_out = {"approximate BSS", "ridge", "volume sampling"}  # no rank of its own; as leverage
-    names = [name for name in selectors(np.empty(SHAPES["wide"])) if name not in left_out]
-    lines = ["| matrix | condition | rank | " + " | ".join(names) + " |", "|" + "---|" * (len(names) + 3)]
+    # no rank of its own; as leverage
+    left_out = {"approximate BSS", "ridge", "volume sampling"}
+    names = [
+        name for name in selectors(np.empty(SHAPES["wide"])) if name not in left_out
+    ]
+    lines = [
+        "| matrix | condition | rank | " + " | ".join(names) + " |",
+        "|" + "---|" * (len(names) + 3),
+    ]
     for name in FAMILY:
-        for condition in CONDITIONS[:1] if name == "low rank" else (1e7, 1e10, 1e13, 1e14):
+        for condition in (
+            CONDITIONS[:1] if name == "low rank" else (1e7, 1e10, 1e13, 1e14)
+        ):
             X, rank = matrix(name, "wide", condition)
             cells = []
             for label in names:
@@ -212,8 +232,12 @@ def table():
                     if has_bound
                     else quiet(certify_subset, selector, X).state
                 )
-                cells.append(f"{getattr(selector, 'rank_', '–')}{', ?' if undecided else ''} {state}")
-            lines.append(f"| {name} | {condition:.0e} | {rank} | " + " | ".join(cells) + " |")
+                cells.append(
+                    f"{getattr(selector, 'rank_', '–')}{', ?' if undecided else ''} {state}"
+                )
+            lines.append(
+                f"| {name} | {condition:.0e} | {rank} | " + " | ".join(cells) + " |"
+            )
     return "\n".join(lines)
 
 

@@ -33,22 +33,54 @@ def _index(axis, value):
 
 COMPRESSED = {
     "negative index": (_put("indices", 3, -7), "indices from -7 to"),
-    "index too large": (_put("indices", 3, 10**6), "indices from 0 to 1000000 where 0 to"),
+    "index too large": (
+        _put("indices", 3, 10**6),
+        "indices from 0 to 1000000 where 0 to",
+    ),
     "index at the end": (_put("indices", -1, 2**31 - 1), "to 2147483647 where"),
     "indptr falls": (_put("indptr", 2, 10**6), r"indptr that falls, after position 2"),
     "indptr begins late": (_put("indptr", 0, 1), "indptr from 1 to"),
     "indptr begins below 0": (_put("indptr", 0, -5), "indptr from -5 to"),
-    "indptr ends late": (_put("indptr", -1, 10**6), "indptr from 0 to 1000000 where data has"),
-    "indptr short": (_set("indptr", lambda part: part[:-1]), "entries in indptr where the shape has"),
-    "indptr of floats": (_set("indptr", lambda part: part.astype(float)), "indptr of float64 where int32 or int64"),
-    "indices of floats": (_set("indices", lambda part: part + 0.5), "indices of float64 where int32 or int64"),
-    "indices of one byte": (_set("indices", lambda part: part.astype(np.uint8)), "indices of uint8 where"),
-    "indices short": (_set("indices", lambda part: part[:-4]), "entries in indices where data has"),
-    "data short": (_set("data", lambda part: part[:-4]), "entries in indices where data has"),
+    "indptr ends late": (
+        _put("indptr", -1, 10**6),
+        "indptr from 0 to 1000000 where data has",
+    ),
+    "indptr short": (
+        _set("indptr", lambda part: part[:-1]),
+        "entries in indptr where the shape has",
+    ),
+    "indptr of floats": (
+        _set("indptr", lambda part: part.astype(float)),
+        "indptr of float64 where int32 or int64",
+    ),
+    "indices of floats": (
+        _set("indices", lambda part: part + 0.5),
+        "indices of float64 where int32 or int64",
+    ),
+    "indices of one byte": (
+        _set("indices", lambda part: part.astype(np.uint8)),
+        "indices of uint8 where",
+    ),
+    "indices short": (
+        _set("indices", lambda part: part[:-4]),
+        "entries in indices where data has",
+    ),
+    "data short": (
+        _set("data", lambda part: part[:-4]),
+        "entries in indices where data has",
+    ),
     "no indices": (_set("indices", lambda part: None), "indices of NoneType where"),
-    "data in a table": (_set("data", lambda part: part[None]), r"data of shape \(1, .* where an array of"),
+    "data in a table": (
+        _set("data", lambda part: part[None]),
+        r"data of shape \(1, .* where an array of",
+    ),
 }
-BLOCKS = {"blocks of another size": (_set("data", lambda part: np.ones((len(part), 7, 1))), "blocks of shape .7, 1.,")}
+BLOCKS = {
+    "blocks of another size": (
+        _set("data", lambda part: np.ones((len(part), 7, 1))),
+        "blocks of shape .7, 1.,",
+    )
+}
 DAMAGES = {
     "csr": COMPRESSED,
     "csc": COMPRESSED,
@@ -57,28 +89,67 @@ DAMAGES = {
         "negative row": (_index(0, -1), "row from -1 to"),
         "row too large": (_index(0, 10**6), "row from 0 to 1000000 where"),
         "column too large": (_index(1, 10**9), "col from 0 to 1000000000 where"),
-        "coordinates short": (_set("coords", lambda pair: (pair[0], pair[1][:-3])), "entries in col where data has"),
-        "coordinates of floats": (_set("coords", lambda pair: (pair[0], pair[1] + 0.5)), "col of float64 where"),
+        "coordinates short": (
+            _set("coords", lambda pair: (pair[0], pair[1][:-3])),
+            "entries in col where data has",
+        ),
+        "coordinates of floats": (
+            _set("coords", lambda pair: (pair[0], pair[1] + 0.5)),
+            "col of float64 where",
+        ),
     },
     "dia": {
-        "offsets short": (_set("offsets", lambda part: part[:-2]), "entries in offsets where rows of data has"),
-        "offset too large": (_set("offsets", lambda part: part + np.int64(2**40)), "where SciPy reads 32 bits"),
-        "offsets of floats": (_set("offsets", lambda part: part + 0.5), "offsets of float64 where"),
-        "data in a line": (_set("data", np.ravel), r"data of shape \(\d+,\) where an array of 2 dimensions"),
+        "offsets short": (
+            _set("offsets", lambda part: part[:-2]),
+            "entries in offsets where rows of data has",
+        ),
+        "offset too large": (
+            _set("offsets", lambda part: part + np.int64(2**40)),
+            "where SciPy reads 32 bits",
+        ),
+        "offsets of floats": (
+            _set("offsets", lambda part: part + 0.5),
+            "offsets of float64 where",
+        ),
+        "data in a line": (
+            _set("data", np.ravel),
+            r"data of shape \(\d+,\) where an array of 2 dimensions",
+        ),
     },
     "lil": {
-        "column too large": (lambda X: X.rows[0].__setitem__(-1, 10**6), "rows from 0 to 1000000 where"),
+        "column too large": (
+            lambda X: X.rows[0].__setitem__(-1, 10**6),
+            "rows from 0 to 1000000 where",
+        ),
         "negative column": (lambda X: X.rows[0].__setitem__(0, -1), "rows from -1 to"),
-        "values short": (lambda X: X.data[1].pop(), r"entries in rows\[1\] where data\[1\] has"),
-        "rows short": (_set("rows", lambda part: part[:-1]), "entries in rows where rows of the matrix has"),
-        "a row of floats": (lambda X: X.rows[0].__setitem__(0, 0.5), "rows of float64 where"),
+        "values short": (
+            lambda X: X.data[1].pop(),
+            r"entries in rows\[1\] where data\[1\] has",
+        ),
+        "rows short": (
+            _set("rows", lambda part: part[:-1]),
+            "entries in rows where rows of the matrix has",
+        ),
+        "a row of floats": (
+            lambda X: X.rows[0].__setitem__(0, 0.5),
+            "rows of float64 where",
+        ),
         "a row that is no list": (_put("rows", 1, None), "rows that are not all lists"),
     },
     "dok": {
-        "column too large": (lambda X: X._dict.__setitem__((0, 10**6), 1.0), "col from 0 to 1000000 where"),
+        "column too large": (
+            lambda X: X._dict.__setitem__((0, 10**6), 1.0),
+            "col from 0 to 1000000 where",
+        ),
         "negative row": (lambda X: X._dict.__setitem__((-1, 0), 1.0), "row from -1 to"),
-        "a key of three": (lambda X: X._dict.__setitem__((0, 0, 0), 1.0), "keys that are not all pairs"),
-        "a key of floats": (lambda X: X._dict.__setitem__((0.5, 0), 1.0), "row of float64 where"),
+        "a key of three": (
+            lambda X: X._dict.__setitem__((0, 0, 0), 1.0),
+            "keys that are not all pairs",
+        ),
+        "a key of floats": (
+            lambda X: X._dict.__setitem__((0.5, 0), 1.0),
+            "row of float64 where",
+        ),
     },
 }
 
@@ -104,13 +175,27 @@ def same_numbers(X):
     for cls, _ in MATRICES.values():
         yield cls.__name__, cls(X)
     spare = sparse.csr_array(X)
-    spare.data, spare.indices = (np.append(part, [7, 7]).astype(part.dtype) for part in (spare.data, spare.indices))
+    spare.data, spare.indices = (
+        np.append(part, [7, 7]).astype(part.dtype)
+        for part in (spare.data, spare.indices)
+    )
     yield "csr_array with spare room", spare
     rng = np.random.default_rng(0)
-    for cls, kind in ((sparse.csr_array, np.int64), (sparse.csr_matrix, np.int32), (sparse.csc_matrix, np.int64)):
-        for name, change in {"unsorted": _shuffled, "duplicates": _halved, "stored zeros": _with_zeros}.items():
+    for cls, kind in (
+        (sparse.csr_array, np.int64),
+        (sparse.csr_matrix, np.int32),
+        (sparse.csc_matrix, np.int64),
+    ):
+        for name, change in {
+            "unsorted": _shuffled,
+            "duplicates": _halved,
+            "stored zeros": _with_zeros,
+        }.items():
             changed = change(cls(X), rng)
-            changed.indices, changed.indptr = changed.indices.astype(kind), changed.indptr.astype(kind)
+            changed.indices, changed.indptr = (
+                changed.indices.astype(kind),
+                changed.indptr.astype(kind),
+            )
             yield f"{cls.__name__} of {kind.__name__}, {name}", changed
 
 
@@ -131,12 +216,25 @@ def _halved(X, rng):
 def _with_zeros(X, rng):
     lines = X.indptr.size - 1
     places = X.shape[0 if X.format == "csc" else 1]
-    used = {(line, place) for line in range(lines) for place in X.indices[X.indptr[line] : X.indptr[line + 1]]}
-    free = [(line, place) for line in range(lines) for place in range(0, places, 7) if (line, place) not in used]
+    used = {
+        (line, place)
+        for line in range(lines)
+        for place in X.indices[X.indptr[line] : X.indptr[line + 1]]
+    }
+    free = [
+        (line, place)
+        for line in range(lines)
+        for place in range(0, places, 7)
+        if (line, place) not in used
+    ]
     rows, columns = np.array(free).T if X.format == "csr" else np.array(free).T[::-1]
     full = X.tocoo()
     merged = sparse.coo_array(
-        (np.append(full.data, 0.0 * rows), (np.append(full.row, rows), np.append(full.col, columns))), shape=X.shape
+        (
+            np.append(full.data, 0.0 * rows),
+            (np.append(full.row, rows), np.append(full.col, columns)),
+        ),
+        shape=X.shape,
     )
     return type(X)(merged.asformat(X.format))
 

@@ -99,6 +99,9 @@ def made_paper(folder, monkeypatch):
     """Make a project with a paper of two artefacts, one without data, enter it, and return the paper's folder."""
     files = {"claims.yaml": CLAIMS, "published.csv": PUBLISHED, "NOTES.md": NOTES}
     for name, dataset in (("table", "synthetic"), ("text", "techtc")):
-        files |= {f"{name}.yaml": ARTEFACT.format(dataset=dataset), f"{name}.py": SCRIPT.format(name=name)}
+        files |= {
+            f"{name}.yaml": ARTEFACT.format(dataset=dataset),
+            f"{name}.py": SCRIPT.format(name=name),
+        }
     enter(folder, monkeypatch)
     return write_paper(folder, "made2000", files)

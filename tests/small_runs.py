@@ -25,7 +25,13 @@ REPO = Path(__file__).resolve().parents[1]
 PROVSEL = ("-m", "provlab.cli")
 TABLE1 = (*PROVSEL, "reproduce", "paul2016/table1")
 
-DATASET = {"name": "synthetic", "n_samples": 60, "n_features": 120, "n_relevant": 5, "seed": 0}
+DATASET = {
+    "name": "synthetic",
+    "n_samples": 60,
+    "n_features": 120,
+    "n_relevant": 5,
+    "seed": 0,
+}
 MODEL = {"_target_": "provsel.models.LibsvmSVM", "C": 1.0}
 PROTOCOL = {
     "split": "kfold",
@@ -38,7 +44,10 @@ PROTOCOL = {
 }
 BSS = {"_target_": "provsel.selectors.BSSSelector", "n_features_to_select": 60}
 UNIFORM = {"_target_": "provsel.selectors.UniformSelector", "n_features_to_select": 20}
-LEVERAGE = {"_target_": "provsel.selectors.LeverageScoreSelector", "n_features_to_select": 40}
+LEVERAGE = {
+    "_target_": "provsel.selectors.LeverageScoreSelector",
+    "n_features_to_select": 40,
+}
 FULL = {"_target_": "provsel.selectors.FullDataSelector"}
 
 SMALL = [
@@ -77,7 +86,9 @@ def records_of(*cells):
 
 def reproduce_table1(results, *overrides):
     """Run a small Table 1, and return the exit status."""
-    return main(["reproduce", "paul2016/table1", *SMALL, f"results={results}", *overrides])
+    return main(
+        ["reproduce", "paul2016/table1", *SMALL, f"results={results}", *overrides]
+    )
 
 
 def load_script(path):
@@ -139,15 +150,33 @@ def run_python(arguments, cwd, **options):
 def table_files(results, name="paul2016/table1"):
     """Return the bytes of an artefact's tables by suffix."""
     stem = Path(results) / "tables" / name
-    return {suffix: stem.with_suffix(suffix).read_bytes() for suffix in (".csv", ".md", ".tex")}
+    return {
+        suffix: stem.with_suffix(suffix).read_bytes()
+        for suffix in (".csv", ".md", ".tex")
+    }
 
 
 def fake_records(first, n, cell="c"):
     """Return n records with keys from `first` on: valid, not computed."""
-    empty = {pa.string(): "", pa.float64(): 0.5, pa.int32(): 1, pa.int64(): 2**40, pa.list_(pa.int32()): [3, 1, 2]}
-    empty |= {pa.list_(pa.string()): ["c", "a", "b"], pa.list_(pa.float64()): [0.5, -1.0, 2.0]}
-    blank = {field.name: empty[field.type] for field in SCHEMA} | {"config": None, "n_features": 4}
-    return [{**blank, "key": f"{k:064x}", "cell": cell, "fold": k % 1000} for k in range(first, first + n)]
+    empty = {
+        pa.string(): "",
+        pa.float64(): 0.5,
+        pa.int32(): 1,
+        pa.int64(): 2**40,
+        pa.list_(pa.int32()): [3, 1, 2],
+    }
+    empty |= {
+        pa.list_(pa.string()): ["c", "a", "b"],
+        pa.list_(pa.float64()): [0.5, -1.0, 2.0],
+    }
+    blank = {field.name: empty[field.type] for field in SCHEMA} | {
+        "config": None,
+        "n_features": 4,
+    }
+    return [
+        {**blank, "key": f"{k:064x}", "cell": cell, "fold": k % 1000}
+        for k in range(first, first + n)
+    ]
 
 
 def rows(store, **options):
@@ -168,12 +197,19 @@ def files_of(folder, pattern="*"):
 
 def outcome(results):
     """Return the bytes of all tables by name, and the records without what two runs may differ in."""
-    tables = {p.name: p.read_bytes() for p in (results / "tables").rglob("*") if p.is_file() and p.suffix != ".part"}
+    tables = {
+        p.name: p.read_bytes()
+        for p in (results / "tables").rglob("*")
+        if p.is_file() and p.suffix != ".part"
+    }
     return tables, stable_records(results)
 
 
 def reproduced(name, *overrides, at):
     """Reproduce an artefact, with figures in one format as a PDF takes longer, and return its numbers."""
     with only_formats("svg"):
-        assert main(["reproduce", name, "executor=serial", f"results={at}", *overrides]) == 0
+        assert (
+            main(["reproduce", name, "executor=serial", f"results={at}", *overrides])
+            == 0
+        )
     return pd.read_csv(at / "tables" / f"{name}.csv", dtype={"column": str})

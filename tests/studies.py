@@ -79,6 +79,11 @@ places:
 
 def made_study(folder, monkeypatch, readings=READINGS, published=""):
     """Make a project with the paper, and return the paper's folder."""
-    files = {"table.yaml": ARTEFACT, "table.py": SCRIPT, "claims.yaml": CLAIMS, "readings.yaml": readings}
+    files = {
+        "table.yaml": ARTEFACT,
+        "table.py": SCRIPT,
+        "claims.yaml": CLAIMS,
+        "readings.yaml": readings,
+    }
     enter(folder, monkeypatch)
     return write_paper(folder, "known2000", files | {"published.csv": published})

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.svm import SVC
 
-from provsel.certificates import HELD, NOT_MEASURED, THEOREMS, VIOLATED, Theorem, certify
+from provsel.certificates import (
+    HELD,
+    NOT_MEASURED,
+    THEOREMS,
+    VIOLATED,
+    Theorem,
+    certify,
+)
 from provsel.kernels.enclosing_ball import minimum_enclosing_ball
 from provsel.models import LibsvmSVM
 from provsel.selectors import (
@@ -59,7 +66,9 @@ def test_many_features_make_every_bound_say_something(C):
     X, y = labelled(40, 1000, rank=5)
     certificate = certify(BSSSelector(900).fit(X), X, y, C=C)
     assert states(certificate) == dict.fromkeys(STATES, "held")
-    assert certificate.spectral.spectral_error <= certificate.spectral.spectral_bound < 0.5
+    assert (
+        certificate.spectral.spectral_error <= certificate.spectral.spectral_bound < 0.5
+    )
     assert 0 < certificate.margin.margin_bound <= certificate.margin.margin_ratio
     assert certificate.soft.soft_bound <= certificate.soft.soft_value * (1 + 1e-6)
     assert certificate.radius.radius_ratio <= certificate.radius.radius_bound < 1.5
@@ -84,12 +93,18 @@ def test_the_printed_weights_are_caught(r):
     assert not certificate.held
 
 
-@pytest.mark.parametrize("keep", [slice(0, None, 2), slice(100), slice(200, None), slice(0)])
+@pytest.mark.parametrize(
+    "keep", [slice(0, None, 2), slice(100), slice(200, None), slice(0)]
+)
 def test_dropped_features_are_caught(keep):
     X, y = labelled(40, 600, rank=4)
     selector = BSSSelector(400).fit(X)
     assert certify(selector, X, y).held
-    selector.indices_, selector.weights_ = selector.indices_[keep], selector.weights_[keep]  # its promises stay
+    # its promises stay
+    selector.indices_, selector.weights_ = (
+        selector.indices_[keep],
+        selector.weights_[keep],
+    )
     assert not certify(selector, X, y).held
     assert certify(selector, X, y, ridge=1.0).spectral.state == VIOLATED
 
@@ -103,26 +118,39 @@ def test_eigenvalues_are_those_of_the_definition(form):
     R[selector.indices_, np.arange(selector.indices_.size)] = selector.weights_
     eigenvalues = np.linalg.eigvalsh(V.T @ R @ R.T @ V)
     certificate = certify(selector, form(X), y)
-    assert certificate.spectral.eigenvalue_min == pytest.approx(eigenvalues[0], rel=1e-6)
-    assert certificate.spectral.eigenvalue_max == pytest.approx(eigenvalues[-1], rel=1e-9)
+    assert certificate.spectral.eigenvalue_min == pytest.approx(
+        eigenvalues[0], rel=1e-6
+    )
+    assert certificate.spectral.eigenvalue_max == pytest.approx(
+        eigenvalues[-1], rel=1e-9
+    )
     assert certificate.spectral.spectral_error == pytest.approx(
         np.linalg.norm(np.eye(12) - V.T @ R @ R.T @ V, 2), rel=1e-9
     )
-    assert (certificate.spectral.eigenvalue_low, certificate.spectral.eigenvalue_high) == selector.eigenvalue_range_
+    assert (
+        certificate.spectral.eigenvalue_low,
+        certificate.spectral.eigenvalue_high,
+    ) == selector.eigenvalue_range_
     assert certificate.spectral.spectral_bound == selector.spectral_bound_
 
 
-@pytest.mark.parametrize(("n", "rank", "r"), [(30, 4, 300), (16, None, 60), (16, None, 20)])
+@pytest.mark.parametrize(
+    ("n", "rank", "r"), [(30, 4, 300), (16, None, 60), (16, None, 20)]
+)
 def test_margin_is_that_of_scikit_learn(n, rank, r):
     X, y = labelled(n, 400, rank=rank)
     X /= np.linalg.norm(X, axis=1).mean()
     selector = BSSSelector(r).fit(X)
 
     def squared_norm(rows):
-        return float((SVC(kernel="linear", C=1e8, tol=1e-9).fit(rows, y).coef_ ** 2).sum())
+        return float(
+            (SVC(kernel="linear", C=1e8, tol=1e-9).fit(rows, y).coef_ ** 2).sum()
+        )
 
     expected = squared_norm(X) / squared_norm(selector.transform(X))
-    assert certify(selector, X, y).margin.margin_ratio == pytest.approx(expected, rel=1e-4)
+    assert certify(selector, X, y).margin.margin_ratio == pytest.approx(
+        expected, rel=1e-4
+    )
 
 
 def test_soft_value_is_the_optimum():
@@ -130,7 +158,9 @@ def test_soft_value_is_the_optimum():
     model = SVC(kernel="linear", C=0.05, tol=1e-9).fit(X, y)
     slack = np.maximum(0, 1 - y * model.decision_function(X)).sum()
     primal = 0.5 * (model.coef_**2).sum() + 0.05 * slack
-    assert certify(BSSSelector(60).fit(X), X, y, C=0.05).soft.soft_value == pytest.approx(primal, rel=1e-5)
+    assert certify(
+        BSSSelector(60).fit(X), X, y, C=0.05
+    ).soft.soft_value == pytest.approx(primal, rel=1e-5)
     assert certify(BSSSelector(60).fit(X), X, y, C=None).soft.state == "not measured"
 
 
@@ -139,11 +169,16 @@ def test_radius_is_that_of_the_enclosing_balls(n, rank):
     X, _ = labelled(n, 100, rank=rank)
     X /= np.linalg.norm(X, axis=1).mean()
     selector = BSSSelector(60).fit(X)
-    kept, whole = (minimum_enclosing_ball(Z @ Z.T).squared_radius for Z in (selector.transform(X), X))
+    kept, whole = (
+        minimum_enclosing_ball(Z @ Z.T).squared_radius
+        for Z in (selector.transform(X), X)
+    )
     expected = kept / whole
     certificate = certify(selector, X)
     assert certificate.radius.radius_ratio == pytest.approx(expected, rel=1e-5)
-    assert certificate.radius.radius_bound == pytest.approx(1 + certificate.spectral.spectral_error)
+    assert certificate.radius.radius_bound == pytest.approx(
+        1 + certificate.spectral.spectral_error
+    )
 
 
 def test_not_separable_rows_have_no_margin():
@@ -167,7 +202,11 @@ def test_without_two_classes_no_margin_is_measured(labels):
 
 @pytest.mark.parametrize(
     "selector",
-    [LeverageScoreSelector(100, random_state=0), UniformSelector(50, random_state=0), BSSSelector(100, rank=5)],
+    [
+        LeverageScoreSelector(100, random_state=0),
+        UniformSelector(50, random_state=0),
+        BSSSelector(100, rank=5),
+    ],
 )
 def test_methods_without_a_promise_are_measured_only(selector):
     X, y = labelled(20, 200)
@@ -191,18 +230,26 @@ def test_on_support_vectors_is_about_those_rows():
 def test_another_number_of_features_is_refused():
     X, y = labelled(10, 100)
     selector = BSSSelector(30).fit(X)
-    with pytest.raises(ValueError, match=r"expected X with the 100 features .* got 99; pass the training rows"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected X with the 100 features .* got 99; pass the training rows",
+    ):
         certify(selector, X[:, :-1], y)
 
 
 def test_records_are_primitive():
     X, y = labelled(10, 100)
     record = certify(BSSSelector(30).fit(X), X, y).as_record()
-    assert all(name.startswith("certificate_") and type(value) in (float, str) for name, value in record.items())
+    assert all(
+        name.startswith("certificate_") and type(value) in (float, str)
+        for name, value in record.items()
+    )
 
 
 def test_the_columns_of_all_theorems_are_those_of_every_store():
-    columns = {name: kind for theorem in THEOREMS for name, kind in theorem.columns().items()}
+    columns = {
+        name: kind for theorem in THEOREMS for name, kind in theorem.columns().items()
+    }
     assert len(columns) == 33
     states = dict.fromkeys(f"certificate_{theorem.name}" for theorem in THEOREMS)
     assert [name for name, kind in columns.items() if kind is str] == [*states]
@@ -215,10 +262,17 @@ def test_a_certificate_says_what_it_has():
     X, y = labelled(10, 100)
     certificate = certify(BSSSelector(30).fit(X), X, y)
     lines = str(certificate).splitlines()
-    assert [line.split()[0] for line in lines if line[0] != " "] == [record.name for record in certificate]
-    assert re.fullmatch(r"spectral +held +Paul, .* Lemmas 1 and 2; .* Theorem 1", lines[0])
+    assert [line.split()[0] for line in lines if line[0] != " "] == [
+        record.name for record in certificate
+    ]
+    assert re.fullmatch(
+        r"spectral +held +Paul, .* Lemmas 1 and 2; .* Theorem 1", lines[0]
+    )
     assert re.fullmatch(r" +spectral_error +\d[.]\d+", lines[1])
-    with pytest.raises(AttributeError, match=r"expected one of spectral, scores, margin, soft, radius, got 'width'"):
+    with pytest.raises(
+        AttributeError,
+        match=r"expected one of spectral, scores, margin, soft, radius, got 'width'",
+    ):
         _ = certificate.width
     assert copy.deepcopy(certificate) == certificate
 

@@ -81,7 +81,11 @@ def test_bash_completes_commands_and_their_options(call, folder):
         line = shlex.join(["provsel", *words])
         steps = f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; _shtab_provsel; echo ${{COMPREPLY[*]}}"
         done = subprocess.run(
-            ["bash", "-c", f"source completion.sh; {steps}"], capture_output=True, text=True, timeout=60, check=True
+            ["bash", "-c", f"source completion.sh; {steps}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
         )
         assert done.stdout.split() == [expected]
     status, _, message = call("--completion", "ksh")
@@ -92,7 +96,14 @@ def test_bash_completes_commands_and_their_options(call, folder):
 def test_too_little_address_space_is_a_sentence_and_no_hang(folder):
     """Libraries that cannot be mapped, or threads that cannot start, ended in pages of errors, or never."""
     command = f"ulimit -v 700000 && {shlex.quote(sys.executable)} -m provlab.cli list"
-    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stdout == ""
     assert re.fullmatch(
@@ -108,7 +119,9 @@ def test_help_and_usage_fit_the_terminal(call, monkeypatch):
             _, printed, _ = call(*argv, "--help")
             longest = max(map(len, re.sub(r"Example:\n.*", "", printed).splitlines()))
             assert width - 25 < longest <= width, printed
-    assert call("--help")[1].startswith("usage: provsel [-h] [--version [--verbose]] COMMAND ...")
+    assert call("--help")[1].startswith(
+        "usage: provsel [-h] [--version [--verbose]] COMMAND ..."
+    )
 
 
 def test_json_has_what_the_tables_have(call):
@@ -123,17 +136,34 @@ def test_json_has_what_the_tables_have(call):
     assert line["artefact"] == NAME
     assert line["state"] == "complete"
     assert line["stored"] == line["planned"]
-    assert read("list", "models")["models"].keys() == {path.stem for path in (REPO / "conf" / "model").glob("*.yaml")}
+    assert read("list", "models")["models"].keys() == {
+        path.stem for path in (REPO / "conf" / "model").glob("*.yaml")
+    }
     judged = read("verify", "--paper", "paul2016", *small)
     written_then = pd.read_csv("results/verdicts.csv")
-    assert [line_of_claim["claim"] for line_of_claim in judged["claims"]] == written_then["claim"].tolist()
-    assert [line_of_claim["verdict"] for line_of_claim in judged["claims"]] == written_then["verdict"].tolist()
+    assert [
+        line_of_claim["claim"] for line_of_claim in judged["claims"]
+    ] == written_then["claim"].tolist()
+    assert [
+        line_of_claim["verdict"] for line_of_claim in judged["claims"]
+    ] == written_then["verdict"].tolist()
     names = read("explain", "table1", *small)
-    traced = read("explain", "table1", "--row", names["rows"][0], "--column", names["columns"][0], "--trials", *small)
+    traced = read(
+        "explain",
+        "table1",
+        "--row",
+        names["rows"][0],
+        "--column",
+        names["columns"][0],
+        "--trials",
+        *small,
+    )
     [cell] = traced["cells"]
     assert traced["row"] == "BSS"
     assert len(cell["trials"]) == cell["planned"]
-    assert {trial["key"] for trial in cell["trials"]} <= TrialStore(Path("results/store")).keys()
+    assert {trial["key"] for trial in cell["trials"]} <= TrialStore(
+        Path("results/store")
+    ).keys()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -142,7 +172,11 @@ def test_the_help_of_each_command_has_an_example_that_fits(name, call, monkeypat
     module = importlib.import_module(f"provlab.cli.{place}")
     called = []
     add_arguments, _ = module.COMMANDS[name]
-    monkeypatch.setitem(module.COMMANDS, name, (add_arguments, lambda options: called.append(options) or 0))
+    monkeypatch.setitem(
+        module.COMMANDS,
+        name,
+        (add_arguments, lambda options: called.append(options) or 0),
+    )
     assert call(name, *shlex.split(example))[0] == 0
     assert len(called) == 1
     status, printed, _ = call(name, "--help")
@@ -158,7 +192,10 @@ def test_the_help_of_each_command_has_an_example_that_fits(name, call, monkeypat
         ("reproduce tabel1", "table1"),
         ("explain paul2016/tabel1", "paul2016/table1"),
         ("explain table1 --row Bss --column x", "BSS"),
-        ("readings paul2016 --claim paul2016.table1.bss-zero-eror", "paul2016.table1.bss-zero-error"),
+        (
+            "readings paul2016 --claim paul2016.table1.bss-zero-eror",
+            "paul2016.table1.bss-zero-error",
+        ),
         ("reproduce table1 executor=seral", "serial"),
         ("fetch tehctc", "techtc"),
         ("list selectrs", "selectors"),
@@ -187,7 +224,10 @@ def test_nothing_is_near_a_name_that_is_far(call):
             "results: expected one results folder, got --results a and results=b",
         ),
         (["verify", "protocol.nope=1"], r"protocol\.nope"),
-        (table1("executor.name=threads"), "executor: expected one of auto, dask, loky, serial, slurm, got 'threads'"),
+        (
+            table1("executor.name=threads"),
+            "executor: expected one of auto, dask, loky, serial, slurm, got 'threads'",
+        ),
     ],
 )
 def test_bad_input_is_one_line(argv, message, call, folder):
@@ -212,7 +252,9 @@ def test_table_from_start_to_end(call):
     assert code == 0
     assert "Table 1. Most frequently selected features" in out
     assert "PARTIAL" not in out
-    assert re.search(r"(\d+) trials: 0 were stored, \1 computed in .* s, 0 failed", error)
+    assert re.search(
+        r"(\d+) trials: 0 were stored, \1 computed in .* s, 0 failed", error
+    )
     assert written(".md") in out
     assert r"\toprule" in written(".tex")
     assert r"\label{tab:table1}" in written(".tex")
@@ -223,7 +265,9 @@ def test_table_from_start_to_end(call):
     assert set(frame["state"]) == {"complete"}
     assert set(frame[frame["row"] == "BSS"]["n_trials"]) == {3}
     assert set(frame[frame["row"] == "Lvg"]["n_trials"]) == {6}
-    printed = frame[(frame["row"] == "BSS") & (frame["column"] == "r=30, k=40")]["printed_value"].item()
+    printed = frame[(frame["row"] == "BSS") & (frame["column"] == "r=30, k=40")][
+        "printed_value"
+    ].item()
     assert printed.replace(" ", "") == "40,39,34,36,37"
     assert "complete" in status()
     assert "provsel reproduce" not in status()
@@ -239,7 +283,12 @@ def test_render_of_nothing_and_of_a_part(call):
     assert set(frame["state"]) == {"missing"}
     assert set(frame["n_trials"]) == {0}
     assert "nan" not in written(".md") + written(".tex")
-    cell = ["dataset=synthetic", "selector=bss", "selector.n_features_to_select=30", "dataset.n_relevant=40"]
+    cell = [
+        "dataset=synthetic",
+        "selector=bss",
+        "selector.n_features_to_select=30",
+        "dataset.n_relevant=40",
+    ]
     assert call("run", *cell, *SMALL, "executor=serial")[0] == 0
     status, out, error = call(*table1("--render", "protocol.repeats=2"))
     assert status == 0
@@ -254,7 +303,13 @@ def test_render_of_nothing_and_of_a_part(call):
 
 
 def test_one_cell(call):
-    cell = ["dataset=digits", "selector=uniform", "selector.n_features_to_select=20", *SMALL[:3], "executor=serial"]
+    cell = [
+        "dataset=digits",
+        "selector=uniform",
+        "selector.n_features_to_select=20",
+        *SMALL[:3],
+        "executor=serial",
+    ]
     first = call("run", *cell)
     again = call("run", *cell)
     assert re.search(r"│ Uniform │ 20 +│ \d+\.\d\d +│.*│ 6 +│ pixel_", first[1])
@@ -270,14 +325,24 @@ def test_one_cell(call):
             ["protocol=clustering", "model=kmeans"],
             ["method", "features", "error (%)", "sd", "95 % interval", "nmi", "ari"],
         ),
-        (["protocol=selection"], ["method", "features", "seconds", "sd", "95 % interval", "selected"]),
+        (
+            ["protocol=selection"],
+            ["method", "features", "seconds", "sd", "95 % interval", "selected"],
+        ),
     ],
 )
 def test_one_cell_without_folds(call, settings, columns):
-    cell = ["dataset=digits", "selector=laplacian_score", "selector.n_features_to_select=20", "protocol.repeats=2"]
+    cell = [
+        "dataset=digits",
+        "selector=laplacian_score",
+        "selector.n_features_to_select=20",
+        "protocol.repeats=2",
+    ]
     status, out, _ = call("run", *cell, *settings, "executor=serial")
     assert status == 0
-    assert re.findall(r"[^┃\n]*[^┃\n ](?= *┃)", out.splitlines()[1])[: len(columns)] == [f" {name}" for name in columns]
+    assert re.findall(r"[^┃\n]*[^┃\n ](?= *┃)", out.splitlines()[1])[
+        : len(columns)
+    ] == [f" {name}" for name in columns]
     assert re.search(r"│ LaplacianScore │ 20 +│ \d.*│ 2 +│ pixel_", out)
 
 
@@ -290,7 +355,10 @@ def paper(folder, monkeypatch):
 
 
 def compute(*overrides, status=0):
-    assert main(["reproduce", "made2000/table", *SMALL, "executor=serial", *overrides]) == status
+    assert (
+        main(["reproduce", "made2000/table", *SMALL, "executor=serial", *overrides])
+        == status
+    )
 
 
 def verdicts(*argv):
@@ -305,15 +373,23 @@ def test_verify_keeps_verdicts_whose_trials_are_not_there(paper, capsys):
     shutil.rmtree("results/store")  # as in an exported reference
     assert (verdicts(*SMALL)["verdict"] != "not run").any()
     assert Path("results/verdicts.csv").read_bytes() == judged
-    assert "No trials are stored in results, so results/verdicts.csv is left as it is." in capsys.readouterr().out
+    assert (
+        "No trials are stored in results, so results/verdicts.csv is left as it is."
+        in capsys.readouterr().out
+    )
 
 
 def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     drawn = []
-    monkeypatch.setattr("provlab.report.figures.ranks.draw_rankings", lambda *arguments: drawn.append(arguments))
+    monkeypatch.setattr(
+        "provlab.report.figures.ranks.draw_rankings",
+        lambda *arguments: drawn.append(arguments),
+    )
     frame = verdicts(*SMALL)
     assert set(frame["verdict"]) == set(frame["state"]) == {"not run"}
-    assert frame.loc["made2000.zero", "detail"].startswith("r=30: not run (nothing stored for BSS)")
+    assert frame.loc["made2000.zero", "detail"].startswith(
+        "r=30: not run (nothing stored for BSS)"
+    )
     out = capsys.readouterr().out
     assert "4 claims: 4 not run" in out
     assert "made2000.zero" not in out
@@ -321,11 +397,17 @@ def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     capsys.readouterr()
     frame = verdicts("--detail", "--paper", "made2000", *SMALL)
     out = capsys.readouterr().out
-    columns = "id,paper,verdict,effect,low,high,p_value,n,test,where,claim,unit,detail,state"
+    columns = (
+        "id,paper,verdict,effect,low,high,p_value,n,test,where,claim,unit,detail,state"
+    )
     columns += ",needed,detectable,smallest_margin,kind"
     assert Path("results/verdicts.csv").read_text().splitlines()[0] == columns
     assert frame.loc["made2000.zero", "verdict"] == "replicated"
-    assert tuple(frame.loc["made2000.bound", ["verdict", "effect", "n"]]) == ("not contradicted", 100, 6)
+    assert tuple(frame.loc["made2000.bound", ["verdict", "effect", "n"]]) == (
+        "not contradicted",
+        100,
+        6,
+    )
     assert frame.loc["made2000.folds", "n"] == 3
     assert set(frame["state"]) == {f"complete, with {' '.join(SMALL)}", "not run"}
     assert "1 replicated, 1 not contradicted" in out
@@ -339,10 +421,15 @@ def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert re.search(r"replicated +│ made2000\.zero +│ \d", out)
     assert "made2000.text" not in out
-    assert "1 claim was not run, because nothing is stored for it; --detail lists it." in out
+    assert (
+        "1 claim was not run, because nothing is stored for it; --detail lists it."
+        in out
+    )
     assert drawn == []
     frame = verdicts("--figures", *SMALL, "protocol.repeats=2")
-    assert frame.loc["made2000.bound", "state"].startswith("partial (6 of 12), with protocol.repeats=1 ")
+    assert frame.loc["made2000.bound", "state"].startswith(
+        "partial (6 of 12), with protocol.repeats=1 "
+    )
     assert frame.loc["made2000.bound", "verdict"] == "not contradicted"
     assert "partial (6" in capsys.readouterr().out
     [(rankings, figures)] = drawn
@@ -358,8 +445,14 @@ def test_verify_by_hand(paper):
     hard = "dataset.n_relevant=2"
     compute(hard, status=1)  # there, r = 30 is below the rank: BSS refuses
     finding = verdicts(*SMALL, hard).loc["made2000.folds"]
-    assert finding["test"] == "corrected resampled t, below 0, Holm over 1, 95 % interval"
-    stored = TrialStore("results/store").query(None, ["selector", "config", "fold", "error"]).to_pandas()
+    assert (
+        finding["test"] == "corrected resampled t, below 0, Holm over 1, 95 % interval"
+    )
+    stored = (
+        TrialStore("results/store")
+        .query(None, ["selector", "config", "fold", "error"])
+        .to_pandas()
+    )
     stored = stored[stored["config"].str.contains('"n_features_to_select":30')]
     means = {
         name: 100 * stored[stored["selector"] == name].groupby("fold")["error"].mean()
@@ -368,20 +461,34 @@ def test_verify_by_hand(paper):
     differences = (means["LeverageScoreSelector"] - means["UniformSelector"]).to_numpy()
     error = np.sqrt((1 / 3 + 20 / 40) * differences.var(ddof=1))
     assert finding["effect"] == pytest.approx(differences.mean())
-    assert finding["p_value"] == pytest.approx(2 * t.sf(abs(differences.mean() / error), 2))
+    assert finding["p_value"] == pytest.approx(
+        2 * t.sf(abs(differences.mean() / error), 2)
+    )
 
 
 def test_verify_says_what_is_missing(paper):
-    assert verdicts().loc["made2000.text", "detail"] == "data missing: provsel fetch techtc"
+    assert (
+        verdicts().loc["made2000.text", "detail"]
+        == "data missing: provsel fetch techtc"
+    )
     # the size of the generated data is no setting of text
-    assert verdicts(*SMALL).loc["made2000.text", "detail"].startswith("the settings do not fit made2000/text")
+    assert (
+        verdicts(*SMALL)
+        .loc["made2000.text", "detail"]
+        .startswith("the settings do not fit made2000/text")
+    )
 
 
 def test_verify_of_broken_claims(paper, call):
-    (paper / "claims.yaml").write_text(CLAIMS.replace("row: BSS, columns", "row: Bss, columns", 1))
+    (paper / "claims.yaml").write_text(
+        CLAIMS.replace("row: BSS, columns", "row: Bss, columns", 1)
+    )
     status, out, error = call("verify")
     assert status == 2
     assert out == ""
     assert error.count("\n") == 1
-    assert re.match(r"provsel: .*claims: made2000\.zero: expected a row of made2000/table \(BSS; ", error)
+    assert re.match(
+        r"provsel: .*claims: made2000\.zero: expected a row of made2000/table \(BSS; ",
+        error,
+    )
     assert not Path("results").exists()

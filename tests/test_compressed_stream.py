@@ -88,8 +88,15 @@ def test_the_file_says_what_it_is_and_is_plain(tmp_path):
     X, y = random_rows()
     fitted = compression(variance="1/l")
     fitted.compress_to(str(tmp_path / "Z.parquet"), cut(X, y, 50))
-    about = json.loads(pq.read_schema(tmp_path / "Z.parquet").metadata[_compressed_file.METADATA])
-    assert about == {"n_components": L, "n_features": M, "variance": 1 / L, "key": fitted.blocks_.key}
+    about = json.loads(
+        pq.read_schema(tmp_path / "Z.parquet").metadata[_compressed_file.METADATA]
+    )
+    assert about == {
+        "n_components": L,
+        "n_features": M,
+        "variance": 1 / L,
+        "key": fitted.blocks_.key,
+    }
     column = pq.ParquetFile(tmp_path / "Z.parquet").metadata.row_group(0).column(0)
     assert column.compression == "UNCOMPRESSED"
     assert not column.has_dictionary_page
@@ -119,8 +126,14 @@ def test_a_second_file_goes_on_with_the_same_matrix(tmp_path):
     fitted = GaussianCompression(L)  # no seed: what was drawn stays
     for name in "ab":
         fitted.compress_to(tmp_path / f"{name}.parquet", cut(X, y, 50))
-    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-    with pytest.raises(ValueError, match=NAME + rf"chunk 0: expected {M} features as before, got {M - 1}; give all"):
+    assert (tmp_path / "a.parquet").read_bytes() == (
+        tmp_path / "b.parquet"
+    ).read_bytes()
+    with pytest.raises(
+        ValueError,
+        match=NAME
+        + rf"chunk 0: expected {M} features as before, got {M - 1}; give all",
+    ):
         fitted.compress_to(tmp_path / "a.parquet", cut(X[:, 1:], y, 50))
     assert fitted.transform(X).shape == (N, L)
 
@@ -131,10 +144,22 @@ FLOATS = Y0 / 2
 GAP = np.where(np.arange(N) == 33, np.nan, FLOATS)
 WORDS = np.where(Y0 > 0, "a", "b").astype(object)
 BAD = {
-    "width": (cut(X0, Y0, 10)[:3] + cut(X0[:, 1:], Y0, 10), rf"chunk 3: expected {M} features as before, got {M - 1};"),
-    "NaN": (cut(NAN, Y0, 10), r"chunk 17: expected finite numbers, got NaN or infinity in rows 175, 178 of all"),
-    "sparse NaN": (cut(sparse.csr_array(NAN), Y0, 10), r"chunk 17: .* in rows 175, 178 of all, counted from 0; fill"),
-    "infinity": ([(np.full((9, M), -np.inf), None)], r"chunk 0: .* in rows 0, 1, 2, 3, 4 and 4 more of all"),
+    "width": (
+        cut(X0, Y0, 10)[:3] + cut(X0[:, 1:], Y0, 10),
+        rf"chunk 3: expected {M} features as before, got {M - 1};",
+    ),
+    "NaN": (
+        cut(NAN, Y0, 10),
+        r"chunk 17: expected finite numbers, got NaN or infinity in rows 175, 178 of all",
+    ),
+    "sparse NaN": (
+        cut(sparse.csr_array(NAN), Y0, 10),
+        r"chunk 17: .* in rows 175, 178 of all, counted from 0; fill",
+    ),
+    "infinity": (
+        [(np.full((9, M), -np.inf), None)],
+        r"chunk 0: .* in rows 0, 1, 2, 3, 4 and 4 more of all",
+    ),
     "no labels later": (
         [*cut(X0, Y0, 10)[:3], *cut(X0, None, 10)],
         r"chunk 3: expected labels of int64 as in the chunks before, got no labels; give all chunks the same form",
@@ -151,7 +176,10 @@ BAD = {
         [*cut(X0, Y0, 10)[:3], *cut(X0.astype(np.float32), Y0, 10)],
         r"chunk 3: expected values of float64 as .*, got values of float32; give",
     ),
-    "NaN label": (cut(X0, GAP, 10), r"chunk 3: expected a label for each row, got none or NaN in rows 33 of all"),
+    "NaN label": (
+        cut(X0, GAP, 10),
+        r"chunk 3: expected a label for each row, got none or NaN in rows 33 of all",
+    ),
     "None label": (
         cut(X0, np.where(np.arange(N) == 33, None, WORDS), 10),
         r"chunk 3: expected a label for each row, got none or NaN in rows 33 of all",
@@ -161,14 +189,38 @@ BAD = {
         r"expected labels to be all numbers, all "
         r"strings",
     ),
-    "few labels": ([(X0, Y0[1:])], rf"chunk 0: expected one label for each of its {N} rows, got labels of shape"),
-    "no pairs": ([X0], r"chunk 0: expected \(X_chunk, y_chunk or None\), got ndarray; yield pairs"),
-    "1-D": ([(X0[0], None)], r"chunk 0: expected real numbers of shape \(b, m\), got float64 of shape \(40,\)"),
-    "text": ([(X0.astype(str), None)], r"chunk 0: expected real numbers of shape \(b, m\), got <U"),
-    "no columns": ([(X0[:, :0], None)], r"chunk 0: expected at least 1 features, got 0"),
-    "nothing": ([], r"expected chunks with at least one row, got none; check the source"),
-    "no rows": ([(X0[:0], None)], r"expected chunks with at least one row, got none; check the source"),
-    "number": (3, r"expected an iterable of \(X_chunk, y_chunk or None\), got int; pass row_chunks"),
+    "few labels": (
+        [(X0, Y0[1:])],
+        rf"chunk 0: expected one label for each of its {N} rows, got labels of shape",
+    ),
+    "no pairs": (
+        [X0],
+        r"chunk 0: expected \(X_chunk, y_chunk or None\), got ndarray; yield pairs",
+    ),
+    "1-D": (
+        [(X0[0], None)],
+        r"chunk 0: expected real numbers of shape \(b, m\), got float64 of shape \(40,\)",
+    ),
+    "text": (
+        [(X0.astype(str), None)],
+        r"chunk 0: expected real numbers of shape \(b, m\), got <U",
+    ),
+    "no columns": (
+        [(X0[:, :0], None)],
+        r"chunk 0: expected at least 1 features, got 0",
+    ),
+    "nothing": (
+        [],
+        r"expected chunks with at least one row, got none; check the source",
+    ),
+    "no rows": (
+        [(X0[:0], None)],
+        r"expected chunks with at least one row, got none; check the source",
+    ),
+    "number": (
+        3,
+        r"expected an iterable of \(X_chunk, y_chunk or None\), got int; pass row_chunks",
+    ),
 }
 
 
@@ -177,7 +229,8 @@ def nothing_left(fitted, path, error, match):
     """Expect the error; neither a fit nor a file is left, and a file that was there is."""
     path.write_bytes(b"earlier")
     before = dict(vars(fitted))
-    gc.freeze()  # what is older is not looked at below: a large heap takes longer than the rest
+    # what is older is not looked at below: a large heap takes longer than the rest
+    gc.freeze()
     with pytest.raises(error, match=match) as caught:
         yield caught
     assert os.listdir(path.parent) == [path.name]
@@ -193,16 +246,33 @@ def nothing_left(fitted, path, error, match):
 @pytest.mark.parametrize("case", BAD)
 def test_bad_chunks_leave_nothing(case, n_jobs, tmp_path, small_steps):
     chunks, message = BAD[case]
-    with nothing_left(fitted := compression(), tmp_path / "Z.parquet", ValueError, f"{NAME.rstrip()[:-1]}.*{message}"):
+    with nothing_left(
+        fitted := compression(),
+        tmp_path / "Z.parquet",
+        ValueError,
+        f"{NAME.rstrip()[:-1]}.*{message}",
+    ):
         fitted.compress_to(tmp_path / "Z.parquet", chunks, n_jobs=n_jobs)
 
 
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ("Z.npy", {}, r"expected a path that ends with \.parquet, got '.*Z\.npy'; rename the file\."),
-        ("folder.parquet", {}, r"expected the path of a file, got the folder .*folder\.parquet; add a file name\."),
-        ("Z.parquet", {"n_jobs": 0}, "expected n_jobs to be a non-zero integer \\(-1 uses all cores\\), got 0"),
+        (
+            "Z.npy",
+            {},
+            r"expected a path that ends with \.parquet, got '.*Z\.npy'; rename the file\.",
+        ),
+        (
+            "folder.parquet",
+            {},
+            r"expected the path of a file, got the folder .*folder\.parquet; add a file name\.",
+        ),
+        (
+            "Z.parquet",
+            {"n_jobs": 0},
+            "expected n_jobs to be a non-zero integer \\(-1 uses all cores\\), got 0",
+        ),
         ("Z.parquet", {"n_jobs": True}, "expected n_jobs .* got True"),
         ("Z.parquet", {"n_jobs": 1.5}, "expected n_jobs .* got 1.5"),
     ],
@@ -219,7 +289,8 @@ def test_bad_arguments_leave_nothing(path, options, message, tmp_path):
 @contextmanager
 def largest_file(size):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))  # Python ignores SIGXFSZ: write fails with EFBIG
+    # Python ignores SIGXFSZ: write fails with EFBIG
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
         yield
     finally:
@@ -231,21 +302,34 @@ def largest_file(size):
 def test_no_room_is_told_with_what_is_needed(has_length, n_jobs, tmp_path, small_steps):
     """48 bytes a row and 8 of its label; the limit is reached in the fourth row group, whose pages come one by one."""
     X, y = random_rows(n=20_000)
-    chunks = row_chunks(X, y=y, chunk_rows=2000) if has_length else iter(cut(X, y, 2000))
-    needed = r"about 1\.1 MB for 20,000 rows" if has_length else "about 56 bytes per row"
+    chunks = (
+        row_chunks(X, y=y, chunk_rows=2000) if has_length else iter(cut(X, y, 2000))
+    )
+    needed = (
+        r"about 1\.1 MB for 20,000 rows" if has_length else "about 56 bytes per row"
+    )
     message = (
-        NAME + r"expected room for .*Z\.parquet, got 'File too large' after 6,000 rows and 0\.4 MB; "
+        NAME
+        + r"expected room for .*Z\.parquet, got 'File too large' after 6,000 rows and 0\.4 MB; "
         rf"it needs {needed}: make room, write to another disk, or take a smaller n_components\. Nothing is left"
     )
     with (
-        nothing_left(fitted := compression(), tmp_path / "Z.parquet", OSError, f"(?s).*{message[1:]}") as caught,
+        nothing_left(
+            fitted := compression(),
+            tmp_path / "Z.parquet",
+            OSError,
+            f"(?s).*{message[1:]}",
+        ) as caught,
         largest_file(400_000),
     ):
         fitted.compress_to(tmp_path / "Z.parquet", chunks, n_jobs=n_jobs)
     assert caught.value.errno == errno.EFBIG
 
 
-@pytest.mark.parametrize(("code", "is_room"), [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, False)])
+@pytest.mark.parametrize(
+    ("code", "is_room"),
+    [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, False)],
+)
 @pytest.mark.parametrize("where", ["__init__", "write_table", "close"])
 def test_other_errors_of_the_disk(where, code, is_room, tmp_path, monkeypatch):
     def failing(*_, **__):
@@ -254,7 +338,10 @@ def test_other_errors_of_the_disk(where, code, is_room, tmp_path, monkeypatch):
     monkeypatch.setattr(pq.ParquetWriter, where, failing)
     message = f"expected room for .*, got {os.strerror(code)!r} after {N if where == 'close' else 0} rows"
     with nothing_left(
-        fitted := compression(), tmp_path / "Z.parquet", OSError, message if is_room else "from the disk"
+        fitted := compression(),
+        tmp_path / "Z.parquet",
+        OSError,
+        message if is_room else "from the disk",
     ) as caught:
         fitted.compress_to(tmp_path / "Z.parquet", [(X0, WORDS.astype("S"))])
     assert caught.value.errno == code
@@ -278,8 +365,12 @@ def test_an_error_in_a_worker_leaves_nothing(tmp_path, small_steps, monkeypatch)
     def failing(self, X):
         raise MemoryError("in a worker")
 
-    monkeypatch.setattr("provsel.kernels.gaussian_blocks.GaussianBlocks.project", failing)
-    with nothing_left(fitted := compression(), tmp_path / "Z.parquet", MemoryError, "in a worker"):
+    monkeypatch.setattr(
+        "provsel.kernels.gaussian_blocks.GaussianBlocks.project", failing
+    )
+    with nothing_left(
+        fitted := compression(), tmp_path / "Z.parquet", MemoryError, "in a worker"
+    ):
         fitted.compress_to(tmp_path / "Z.parquet", cut(X0, Y0, 10), n_jobs=2)
 
 
@@ -289,5 +380,7 @@ def test_chunks_of_any_size_give_the_same(form):
     expected = compression().fit_transform(form(X))
     for size in (1, 7, 64, 1024):
         fitted = compression(store=True)
-        Z = np.concatenate([fitted.partial_compress(part) for part, _ in cut(form(X), y, size)])
+        Z = np.concatenate(
+            [fitted.partial_compress(part) for part, _ in cut(form(X), y, size)]
+        )
         assert_allclose(Z, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())

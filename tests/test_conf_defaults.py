@@ -11,7 +11,10 @@ from provlab.project.components import component_class, inner_kind
 from small_runs import REPO
 
 COMPONENTS = sorted(
-    path for kind in ("selector", "model") for path in (REPO / "conf" / kind).glob("*.yaml") if path.stem != "any"
+    path
+    for kind in ("selector", "model")
+    for path in (REPO / "conf" / kind).glob("*.yaml")
+    if path.stem != "any"
 )
 
 
@@ -23,7 +26,9 @@ def not_the_defaults(kind, node):
             yield from not_the_defaults(kind, inner)
         return
     target = stated["_target_"].value
-    arguments = inspect.signature(component_class(kind, {"_target_": target})).parameters
+    arguments = inspect.signature(
+        component_class(kind, {"_target_": target})
+    ).parameters
     for key, value in node.value:
         if isinstance(value, yaml.MappingNode):
             inner = {name.value: inner_node.value for name, inner_node in value.value}
@@ -42,11 +47,17 @@ def not_the_defaults(kind, node):
                 yield key.value, value.end_mark.line, stated_value, default
 
 
-@pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize(
+    "path", COMPONENTS, ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
 def test_a_default_is_the_class_s_or_says_why_not(path):
     text = path.read_text()
-    said = {n: line for n, line in enumerate(text.splitlines()) if "not the default" in line}
-    for name, n, value, default in not_the_defaults(path.parent.name, yaml.compose(text, yaml.SafeLoader)):
+    said = {
+        n: line for n, line in enumerate(text.splitlines()) if "not the default" in line
+    }
+    for name, n, value, default in not_the_defaults(
+        path.parent.name, yaml.compose(text, yaml.SafeLoader)
+    ):
         wanted = f"# not the default {json.dumps(default)}: "
         assert re.search(rf"{re.escape(wanted)}\w", said.pop(n, "")), (
             f"{path.name}: {name} is {value!r}, in the class {default!r}; write '{wanted}reason' beside it"

@@ -52,22 +52,39 @@ def test_the_balanced_accuracy_is_scikit_learns_and_units_do_not_matter():
         X = rng.standard_normal((n, d))
         y = np.where(np.arange(n) % 10 == 0, 1, -1)
         X[y > 0, :4] += 0.8
-        options = {"grid": GRID, "relative": True, "scoring": "balanced_accuracy", "n_splits": 4}
-        ours = CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options).fit(X, y)
+        options = {
+            "grid": GRID,
+            "relative": True,
+            "scoring": "balanced_accuracy",
+            "n_splits": 4,
+        }
+        ours = CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options).fit(
+            X, y
+        )
         folds = StratifiedKFold(4, shuffle=True, random_state=0)
         unit = (X**2).sum(axis=1).mean()
-        models = [SVC(kernel="linear", C=C / unit, class_weight="balanced") for C in GRID]
-        errors = [1 - balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
+        models = [
+            SVC(kernel="linear", C=C / unit, class_weight="balanced") for C in GRID
+        ]
+        errors = [
+            1 - balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds))
+            for model in models
+        ]
         assert_allclose(ours.errors_, errors, atol=1e-12)
         assert pytest.approx(GRID[int(np.argmin(errors))] / unit, rel=1e-12) == ours.C_
-        assert_array_equal(ours.predict(X), models[int(np.argmin(errors))].fit(X, y).predict(X))
+        assert_array_equal(
+            ours.predict(X), models[int(np.argmin(errors))].fit(X, y).predict(X)
+        )
         assert (ours.predict(X) > 0).any()
         for factor in (2.0**-20, 2.0**20):
             assert_array_equal(
-                CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options).fit(factor * X, y).errors_,
+                CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options)
+                .fit(factor * X, y)
+                .errors_,
                 ours.errors_,
             )
-    zero = CrossValidatedSVM(relative=True).fit(np.zeros((12, 3)), np.arange(12) % 2)  # no row has a length
+    # no row has a length
+    zero = CrossValidatedSVM(relative=True).fit(np.zeros((12, 3)), np.arange(12) % 2)
     assert module.GRID[0] == zero.C_
 
 
@@ -76,7 +93,8 @@ def test_several_classes_and_small_ones():
     X, y = X[:200], y[:200]
     model = CrossValidatedSVM(grid=(0.001, 0.1), n_splits=3).fit(X, y)
     assert_array_equal(model.predict(X), LibsvmSVM(C=model.C_).fit(X, y).predict(X))
-    few = CrossValidatedSVM(n_splits=10).fit(*[part[:12] for part in noisy()])  # as many folds as the smallest class
+    # as many folds as the smallest class
+    few = CrossValidatedSVM(n_splits=10).fit(*[part[:12] for part in noisy()])
     assert few.C_ in module.GRID
 
 
@@ -84,12 +102,18 @@ def test_supervised_selection_has_the_support_vectors_of_the_chosen_c():
     X, y = noisy()
     model = CrossValidatedSVM(grid=GRID)
     chosen = model.fit(X, y).C_
-    selector = OnSupportVectors(LeverageScoreSelector(20, strategy="top"), svm=CrossValidatedSVM(grid=GRID)).fit(X, y)
-    assert_array_equal(selector.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_))
+    selector = OnSupportVectors(
+        LeverageScoreSelector(20, strategy="top"), svm=CrossValidatedSVM(grid=GRID)
+    ).fit(X, y)
+    assert_array_equal(
+        selector.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_)
+    )
     assert TrainingView(X, y).support_rows(model).size == selector.support_rows_.size
 
 
-@pytest.mark.parametrize(("name", "inner"), [("libsvm_cv", LibsvmSVM), ("liblinear_cv", LiblinearSVM)])
+@pytest.mark.parametrize(
+    ("name", "inner"), [("libsvm_cv", LibsvmSVM), ("liblinear_cv", LiblinearSVM)]
+)
 def test_configs(name, inner):
     [cell] = cells_of(compose_config([f"model={name}", "+model.grid=[0.1,1]"]))
     model = build("model", cell.model)

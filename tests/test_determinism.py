@@ -1,8 +1,10 @@
 """What is promised of the same work on another number of BLAS threads.
 
-Experiments: the same bytes, as each task runs on one thread, whatever the environment says. Selectors and models in
-somebody's own program run on as many threads as that has, and sums in another order round otherwise: the same features,
-and weights, scores, coefficients and certificates to `DIGITS`. Data whose scores tie closer than that is not covered.
+Experiments: the same bytes, as each task runs on one thread, whatever the environment
+says. Selectors and models in somebody's own program run on as many threads as that has,
+and sums in another order round otherwise: the same features, and weights, scores,
+coefficients and certificates to `DIGITS`. Data whose scores tie closer than that is not
+covered.
 """
 
 import subprocess
@@ -14,7 +16,13 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from provsel.certificates import certify
-from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM, LiblinearSVM, LibsvmSVM
+from provsel.models import (
+    CompressedLinearSVM,
+    FeatureSelectiveSVM,
+    HingeSVM,
+    LiblinearSVM,
+    LibsvmSVM,
+)
 from provsel.selectors import (
     AlphaInvestingSelector,
     ApproximateBSSSelector,
@@ -54,7 +62,9 @@ SELECTORS = {
     "lpsvm": LPSVMSelector(),
     "l1 svm": L1SVMSelector(C=0.01),
     "feature selective": FeatureSelectiveSelector(relative=True),
-    "at size": AtSize(L1SVMSelector(), 5, parameter="C", low=1e-3, high=10.0, max_fits=8),
+    "at size": AtSize(
+        L1SVMSelector(), 5, parameter="C", low=1e-3, high=10.0, max_fits=8
+    ),
     "laplacian score": LaplacianScoreSelector(R),
     "alpha investing": AlphaInvestingSelector(),
     "bss on support vectors": OnSupportVectors(BSSSelector(R)),
@@ -85,12 +95,21 @@ def two_threads():
     """Two threads must be able to differ from one, or the tests below show nothing."""
     A = np.random.default_rng(0).standard_normal((700, 700))
     with threadpool_limits(2, user_api="blas"):
-        if max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas") < 2:
+        if (
+            max(
+                pool["num_threads"]
+                for pool in threadpool_info()
+                if pool["user_api"] == "blas"
+            )
+            < 2
+        ):
             pytest.skip("this BLAS runs on one thread only")
         two = A @ A.T @ A
     with threadpool_limits(1, user_api="blas"):
         if np.array_equal(two, A @ A.T @ A):
-            pytest.skip("products of this BLAS are the same bits on one thread and on two")
+            pytest.skip(
+                "products of this BLAS are the same bits on one thread and on two"
+            )
 
 
 def on_threads(function):
@@ -104,7 +123,10 @@ def on_threads(function):
 
 def assert_close(on_one_thread, on_two_threads):
     np.testing.assert_allclose(
-        on_two_threads, on_one_thread, rtol=0, atol=DIGITS * np.abs(on_one_thread).max(initial=0.0)
+        on_two_threads,
+        on_one_thread,
+        rtol=0,
+        atol=DIGITS * np.abs(on_one_thread).max(initial=0.0),
     )
 
 
@@ -132,8 +154,15 @@ def test_transformers(name, data):
 @pytest.mark.parametrize("name", ["bss", "leverage"])
 def test_certificates(name, data):
     selector = clone(SELECTORS[name]).fit(*data)
-    first, second = (certificate.as_record() for certificate in on_threads(lambda: certify(selector, *data)))
-    numbers = [key for key, value in first.items() if isinstance(value, float) and np.isfinite(value)]
+    first, second = (
+        certificate.as_record()
+        for certificate in on_threads(lambda: certify(selector, *data))
+    )
+    numbers = [
+        key
+        for key, value in first.items()
+        if isinstance(value, float) and np.isfinite(value)
+    ]
     assert len(numbers) >= 5
     for key in numbers:
         assert second[key] == pytest.approx(first[key], rel=DIGITS, abs=DIGITS), key
@@ -148,7 +177,12 @@ def test_experiments_are_the_same_bytes(tmp_path):
         results.append(tmp_path / n_threads)
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         # large enough for a BLAS to use its second thread
-        overrides = [*SMALL, "dataset.n_samples=150", "dataset.n_features=400", "executor=serial"]
+        overrides = [
+            *SMALL,
+            "dataset.n_samples=150",
+            "dataset.n_features=400",
+            "executor=serial",
+        ]
         subprocess.run(
             [sys.executable, *TABLE1, *overrides, f"results={results[-1]}"],
             env=script_environment(**dict.fromkeys(names, n_threads)),

@@ -11,10 +11,20 @@ import pytest
 
 import provlab
 import provsel
-from provsel.certificates import THEOREMS, Certificate, CompressedRecovery, RidgeRegressionCost, RidgeRegressionRisk
+from provsel.certificates import (
+    THEOREMS,
+    Certificate,
+    CompressedRecovery,
+    RidgeRegressionCost,
+    RidgeRegressionRisk,
+)
 
-MODULES = [module.name for module in pkgutil.walk_packages(provsel.__path__, "provsel.")]
-MODULES += sorted({getattr(provlab, name).__module__ for name in provlab.__all__} - set(MODULES))
+MODULES = [
+    module.name for module in pkgutil.walk_packages(provsel.__path__, "provsel.")
+]
+MODULES += sorted(
+    {getattr(provlab, name).__module__ for name in provlab.__all__} - set(MODULES)
+)
 PUBLIC = [
     "provsel.stability",
     "provsel.selectors",
@@ -27,7 +37,9 @@ PUBLIC = [
 
 
 def examples(name):
-    doctests = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+    doctests = doctest.DocTestFinder(exclude_empty=True).find(
+        importlib.import_module(name)
+    )
     return [test for test in doctests if test.examples]
 
 
@@ -44,7 +56,11 @@ def public_names():
     parameters = []
     for package in PUBLIC:
         module = importlib.import_module(package)
-        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == package]
+        own = [
+            name
+            for name, value in vars(module).items()
+            if getattr(value, "__module__", "") == package
+        ]
         for name in getattr(module, "__all__", own):
             value = getattr(module, name)
             if inspect.isclass(value) or inspect.isfunction(value):
@@ -55,7 +71,9 @@ def public_names():
 @pytest.mark.parametrize("value", public_names())
 def test_every_public_name_has_an_example(value):
     text = inspect.getdoc(value) or ""
-    assert "Examples\n--------\n>>> " in text, f"{value.__name__}: an Examples section that runs as a doctest"
+    assert "Examples\n--------\n>>> " in text, (
+        f"{value.__name__}: an Examples section that runs as a doctest"
+    )
 
 
 @pytest.mark.parametrize("value", public_names())
@@ -73,9 +91,18 @@ def options():
         for cls in (value for value in vars(module).values() if inspect.isclass(value)):
             for parameter in inspect.signature(cls).parameters.values():
                 text = str(parameter.annotation)
-                stated = re.search(rf"^{parameter.name} : {{(.*)}}, default", inspect.getdoc(cls), re.MULTILINE)
+                stated = re.search(
+                    rf"^{parameter.name} : {{(.*)}}, default",
+                    inspect.getdoc(cls),
+                    re.MULTILINE,
+                )
                 if stated or text.startswith("Literal"):
-                    yield pytest.param(text, stated, parameter.default, id=f"{cls.__name__}.{parameter.name}")
+                    yield pytest.param(
+                        text,
+                        stated,
+                        parameter.default,
+                        id=f"{cls.__name__}.{parameter.name}",
+                    )
 
 
 @pytest.mark.parametrize(("text", "stated", "default"), [*options()])
@@ -91,5 +118,7 @@ def test_a_certificate_completes_the_records_of_every_theorem():
     typed = dict(re.findall(r"^        (\w+): ClassVar\[(.*)\]$", source, re.MULTILINE))
     theorems = [*THEOREMS, RidgeRegressionCost, RidgeRegressionRisk]
     assert {theorem.name for theorem in theorems} == set(typed)
-    assert all(theorem.__name__ in typed[theorem.name].split(" | ") for theorem in theorems)
+    assert all(
+        theorem.__name__ in typed[theorem.name].split(" | ") for theorem in theorems
+    )
     assert "recovery" in dir(Certificate((CompressedRecovery(),)))

@@ -92,10 +92,13 @@ def test_data_that_are_here_in_part(folder, results):
     put(folder / "data", "techtc", {read_source("techtc").files[7].path})
     checks = group("Data sets", results)
     assert checks["dexter"][2:4] == ("missing", f"3 of 4 files, lacks {files[3].path}")
-    assert checks["techtc"][2:4] == ("ok", "1 of 80 files")  # a part of a collection can be used
+    # a part of a collection can be used
+    assert checks["techtc"][2:4] == ("ok", "1 of 80 files")
 
 
-@pytest.mark.parametrize(("name", "form"), [(name, form) for name in FORMS for form in FORMS[name]])
+@pytest.mark.parametrize(
+    ("name", "form"), [(name, form) for name in FORMS for form in FORMS[name]]
+)
 def test_one_form_is_enough(folder, results, name, form):
     first, *others = [file.path for file in FORMS[name][form]]
     put(folder / "data", name, others)

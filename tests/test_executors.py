@@ -17,7 +17,16 @@ from provlab.core.plan import make_tasks
 from provlab.core.store import TrialStore
 from provlab.run import executors
 from provlab.run.executors import execute
-from small_runs import SMALL, TABLE1, UNIFORM, outcome, reproduce_table1, run_quietly, small_cell, start_script
+from small_runs import (
+    SMALL,
+    TABLE1,
+    UNIFORM,
+    outcome,
+    reproduce_table1,
+    run_quietly,
+    small_cell,
+    start_script,
+)
 
 NAME = "paul2016/table1"
 LOKY = ["executor=loky", "executor.n_jobs=2"]
@@ -30,12 +39,16 @@ def test_results_do_not_depend_on_the_executor(tmp_path, serial_table1):
 
 def test_second_run_computes_nothing(tmp_path, serial_table1, capsys):
     assert reproduce_table1(tmp_path, "executor=serial") == 0
-    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
+    before = {
+        path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()
+    }
     capsys.readouterr()
     assert reproduce_table1(tmp_path, "executor=serial") == 0
     n = len(TrialStore(tmp_path / "store").keys())
     assert f"{n} trials: {n} were stored, 0 computed" in capsys.readouterr().err
-    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()} == before
+    assert {
+        path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()
+    } == before
     assert outcome(tmp_path) == serial_table1
 
 
@@ -46,20 +59,32 @@ def test_script_killed_by_ctrl_c_and_resumed(tmp_path, capsys):
     results = tmp_path / "results"
     process = start_script(TABLE1, overrides, tmp_path)
     limit = time.monotonic() + 60
-    while not list(results.glob("store/*.parquet")) and process.poll() is None and time.monotonic() < limit:
+    while (
+        not list(results.glob("store/*.parquet"))
+        and process.poll() is None
+        and time.monotonic() < limit
+    ):
         time.sleep(0.002)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
     _, error = process.communicate(timeout=60)
     assert process.returncode == INTERRUPTED, error
     assert "interrupted:" in error
-    planned = {t.key for task in make_tasks(compose_artefact(NAME, overrides).cells) for t in task.trials}
+    planned = {
+        t.key
+        for task in make_tasks(compose_artefact(NAME, overrides).cells)
+        for t in task.trials
+    }
     stored = TrialStore(results / "store").keys()
     assert 0 < len(stored) < len(planned)
     assert not list(results.glob("store/.*.part"))
     assert not (results / "tables").exists()
     assert "Traceback" not in error
-    assert reproduce_table1(results, *size, "executor=serial") == 0  # by another executor
-    assert f"{len(stored)} were stored, {len(planned) - len(stored)} computed" in capsys.readouterr().err
+    # by another executor
+    assert reproduce_table1(results, *size, "executor=serial") == 0
+    assert (
+        f"{len(stored)} were stored, {len(planned) - len(stored)} computed"
+        in capsys.readouterr().err
+    )
     assert TrialStore(results / "store").keys() == planned
     fresh = tmp_path / "fresh"
     assert reproduce_table1(fresh, *size, "executor=serial") == 0
@@ -74,7 +99,11 @@ def test_ctrl_c_while_workers_start(delay, tmp_path):
     workers = []
     while len(workers) < 2 and process.poll() is None and time.monotonic() < limit:
         children = psutil.Process(process.pid).children(recursive=True)
-        workers = [child for child in children if "popen_loky_posix" in " ".join(child.cmdline())]
+        workers = [
+            child
+            for child in children
+            if "popen_loky_posix" in " ".join(child.cmdline())
+        ]
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGINT)
     _, error = process.communicate(timeout=60)
@@ -85,14 +114,24 @@ def test_ctrl_c_while_workers_start(delay, tmp_path):
     assert alive == []
 
 
-@pytest.mark.parametrize(("start", "n_here"), [(1e9, 3), (-1e9, 2)], ids=["work of seconds", "long work"])
+@pytest.mark.parametrize(
+    ("start", "n_here"), [(1e9, 3), (-1e9, 2)], ids=["work of seconds", "long work"]
+)
 def test_workers_start_where_they_end_sooner(start, n_here, monkeypatch):
     """The first task imports and loads, and the second one says how long the others take."""
     monkeypatch.setattr(executors, "WORKERS_START", start)
     run_in_this_process = []
     run = executors.run_and_record
-    monkeypatch.setattr(executors, "run_and_record", lambda task: run_in_this_process.append(task) or run(task))
-    tasks = make_tasks([small_cell(UNIFORM, repeats=2)])[:4] if start < 0 else make_tasks([small_cell(UNIFORM)])
+    monkeypatch.setattr(
+        executors,
+        "run_and_record",
+        lambda task: run_in_this_process.append(task) or run(task),
+    )
+    tasks = (
+        make_tasks([small_cell(UNIFORM, repeats=2)])[:4]
+        if start < 0
+        else make_tasks([small_cell(UNIFORM)])
+    )
     results = list(execute(tasks, {"name": "auto", "n_jobs": 2}))
     assert len(run_in_this_process) == n_here
     assert len(results) == len(tasks)
@@ -117,14 +156,22 @@ def test_failures_are_said_at_the_first_counted_at_the_end_and_tried_again(tmp_p
     broken = small_cell({**UNIFORM, "n_features_to_select": 10**6})
     store = TrialStore(tmp_path)
     report, said = run_quietly([broken, small_cell()], store)
-    assert said.count("expected n_features_to_select to be between 1 and") == said.count("first failed trial") == 1
+    assert (
+        said.count("expected n_features_to_select to be between 1 and")
+        == said.count("first failed trial")
+        == 1
+    )
     assert report.n_planned == 9
     assert report.n_found == 0
     assert report.n_run == 3
     assert len(report.failures) == 6
     [kind] = report.kinds()
-    assert kind.startswith("6 x ValueError: UniformSelector: expected n_features_to_select")
-    assert "last: synthetic, provsel.selectors.UniformSelector, repeat 0, fold 2" in kind
+    assert kind.startswith(
+        "6 x ValueError: UniformSelector: expected n_features_to_select"
+    )
+    assert (
+        "last: synthetic, provsel.selectors.UniformSelector, repeat 0, fold 2" in kind
+    )
     assert report.summary().startswith("9 trials: 0 were stored, 3 computed in ")
     assert len(store.keys()) == 3
     again, _ = run_quietly([broken, small_cell()], store)
@@ -136,14 +183,25 @@ def test_failures_are_said_at_the_first_counted_at_the_end_and_tried_again(tmp_p
 
 
 @pytest.mark.parametrize(
-    "executor", [{"name": "serial"}, {"name": "loky", "n_jobs": 2}], ids=lambda settings: settings["name"]
+    "executor",
+    [{"name": "serial"}, {"name": "loky", "n_jobs": 2}],
+    ids=lambda settings: settings["name"],
 )
-def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(executor, tmp_path, capfd):
-    warning = small_cell({"_target_": "provsel.selectors.AlphaInvestingSelector", "wealth": 1e-9})
-    report, said = run_quietly([warning, small_cell(UNIFORM)], TrialStore(tmp_path), executor)
+def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(
+    executor, tmp_path, capfd
+):
+    warning = small_cell(
+        {"_target_": "provsel.selectors.AlphaInvestingSelector", "wealth": 1e-9}
+    )
+    report, said = run_quietly(
+        [warning, small_cell(UNIFORM)], TrialStore(tmp_path), executor
+    )
     assert report.n_run == 9
     assert report.failures == []
-    assert "warning: 3 x UserWarning: AlphaInvestingSelector: none of ... features was accepted" in said
+    assert (
+        "warning: 3 x UserWarning: AlphaInvestingSelector: none of ... features was accepted"
+        in said
+    )
     assert said.count("warning: ") == 1
     assert "Warning" not in capfd.readouterr().err
 
@@ -157,10 +215,26 @@ def test_a_number_of_workers_that_cannot_be_is_named_with_its_setting(n_jobs):
 
 def test_a_worker_that_has_grown_is_replaced_without_a_word():
     """Loky ends one that has 300 MB more than at first, after its task; the jobs that wait run in another."""
-    source = "".join(Path(process_executor.__file__).read_text().split('"\n                        "'))
+    source = "".join(
+        Path(process_executor.__file__)
+        .read_text()
+        .split('"\n                        "')
+    )
     assert executors.REPLACED in source
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        assert sum(len(result.records) for result in execute(make_tasks([small_cell(UNIFORM)]), {"name": "loky"})) == 6
-        warnings.warn(f"{executors.REPLACED}. This can be caused by a memory leak.", UserWarning, stacklevel=1)
+        assert (
+            sum(
+                len(result.records)
+                for result in execute(
+                    make_tasks([small_cell(UNIFORM)]), {"name": "loky"}
+                )
+            )
+            == 6
+        )
+        warnings.warn(
+            f"{executors.REPLACED}. This can be caused by a memory leak.",
+            UserWarning,
+            stacklevel=1,
+        )
     assert not heard

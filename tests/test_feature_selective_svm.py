@@ -24,7 +24,12 @@ FITS = {
         **PENALTIES, n_components=20, variance="1/l", n_starts=1, random_state=0
     ),
     "as printed compressed": FeatureSelectiveSVM(
-        c1=2e-3, c2=1e-3, form="as_printed", n_components=20, variance="1/l", random_state=0
+        c1=2e-3,
+        c2=1e-3,
+        form="as_printed",
+        n_components=20,
+        variance="1/l",
+        random_state=0,
     ),
 }
 
@@ -69,7 +74,11 @@ def test_fitted_attributes(dense):
 
 
 def test_features_come_in_order_of_their_factors(dense):
-    assert set(dense.indices_) == set(np.flatnonzero(dense.mu_)) == set(np.flatnonzero(dense.coef_[0]))
+    assert (
+        set(dense.indices_)
+        == set(np.flatnonzero(dense.mu_))
+        == set(np.flatnonzero(dense.coef_[0]))
+    )
     order = dense.mu_[dense.indices_]
     assert (np.diff(order) <= 1e-9).all()
     assert (np.diff(dense.indices_[order == 1]) > 0).all()
@@ -97,10 +106,14 @@ def test_compressed_solution_comes_from_the_blocks():
 
 
 def test_more_starts_are_no_worse():
-    few, many = (clone(FITS["as printed"]).set_params(n_starts=count).fit(X, y) for count in (1, 6))
+    few, many = (
+        clone(FITS["as printed"]).set_params(n_starts=count).fit(X, y)
+        for count in (1, 6)
+    )
     assert few.start_objectives_.shape == (2,)
     assert many.start_objectives_.shape == (7,)
-    assert few.start_objectives_[-1] == many.start_objectives_[-1] == pytest.approx(1.0)  # w = 0
+    # w = 0
+    assert few.start_objectives_[-1] == many.start_objectives_[-1] == pytest.approx(1.0)
     assert many.objective_ <= few.objective_
     assert many.start_objectives_[0] == few.start_objectives_[0]
 
@@ -115,22 +128,39 @@ def test_defaults_keep_some_features():
 
 def test_c1_max():
     most = FeatureSelectiveSVM.c1_max(X, y, 1e-2)
-    assert FeatureSelectiveSVM.c1_max(sparse.csc_array(X), y, 1e-2) == pytest.approx(most, rel=1e-12)
+    assert FeatureSelectiveSVM.c1_max(sparse.csc_array(X), y, 1e-2) == pytest.approx(
+        most, rel=1e-12
+    )
     assert FeatureSelectiveSVM(c1=0.999 * most, c2=1e-2).fit(X, y).coef_.any()
     with pytest.warns(UserWarning, match="every weight is zero"):
         assert not FeatureSelectiveSVM(c1=1.001 * most, c2=1e-2).fit(X, y).coef_.any()
-    with pytest.raises(ValueError, match="c1_max: expected a positive, finite c2, got 0"):
+    with pytest.raises(
+        ValueError, match="c1_max: expected a positive, finite c2, got 0"
+    ):
         FeatureSelectiveSVM.c1_max(X, y, 0)
-    with pytest.raises(ValueError, match="c1_max: expected labels of two classes, got 3; pass the rows of two"):
+    with pytest.raises(
+        ValueError,
+        match="c1_max: expected labels of two classes, got 3; pass the rows of two",
+    ):
         FeatureSelectiveSVM.c1_max(X, np.arange(60) % 3, 1.0)
-    with pytest.raises(ValueError, match=r"c1_max: expected labels of at least two classes, got 1 class"):
+    with pytest.raises(
+        ValueError,
+        match=r"c1_max: expected labels of at least two classes, got 1 class",
+    ):
         FeatureSelectiveSVM.c1_max(X, np.zeros(60), 1.0)
 
 
 def test_no_weight_at_all_keeps_the_feature_that_comes_first():
-    first = FeatureSelectiveSVM(c1=0.999 * FeatureSelectiveSVM.c1_max(X, y, 1.0), c2=1.0).fit(X, y).indices_
+    first = (
+        FeatureSelectiveSVM(c1=0.999 * FeatureSelectiveSVM.c1_max(X, y, 1.0), c2=1.0)
+        .fit(X, y)
+        .indices_
+    )
     for model in FITS.values():
-        with pytest.warns(UserWarning, match=r"every weight is zero at c1=1e\+06; kept the feature .* Lower c1"):
+        with pytest.warns(
+            UserWarning,
+            match=r"every weight is zero at c1=1e\+06; kept the feature .* Lower c1",
+        ):
             fitted = clone(model).set_params(c1=1e6, c2=1.0).fit(X, y)
         assert fitted.indices_.tolist() == first[:1].tolist()
         assert not fitted.coef_.any()
@@ -139,13 +169,17 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first():
 
 def test_stopping_early_warns():
     with pytest.warns(
-        ConvergenceWarning, match=r"gap of at most tol = 1e-06, got 0\.\d+ after 3 steps; raise max_iter"
+        ConvergenceWarning,
+        match=r"gap of at most tol = 1e-06, got 0\.\d+ after 3 steps; raise max_iter",
     ):
         fitted = FeatureSelectiveSVM(**PENALTIES, max_iter=3).fit(X, y)
     optimum = FeatureSelectiveSVM(**PENALTIES).fit(X, y).objective_
     assert fitted.dual_objective_ <= optimum <= fitted.objective_
     for name in ("as printed", "as printed compressed"):
-        with pytest.warns(ConvergenceWarning, match=r"less than tol = 1e-06 of it, got 1 that lower it by more; raise"):
+        with pytest.warns(
+            ConvergenceWarning,
+            match=r"less than tol = 1e-06 of it, got 1 that lower it by more; raise",
+        ):
             clone(FITS[name]).set_params(max_iter=1).fit(X, y)
 
 

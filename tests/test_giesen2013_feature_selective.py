@@ -18,7 +18,11 @@ COMPRESSED = {
     "tol": 1e-2,
     "relative": True,
 }
-CONVEX = {"_target_": "provsel.models.FeatureSelectiveSVM", "c1": 1e-2, "relative": True}
+CONVEX = {
+    "_target_": "provsel.models.FeatureSelectiveSVM",
+    "c1": 1e-2,
+    "relative": True,
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,20 +33,49 @@ def data():
 
 
 def test_a_trial_records_what_its_model_keeps():
-    options = {"model": CONVEX, "setting": "unsupervised", "certify": False, "n_splits": 2, "draws": 1}
+    options = {
+        "model": CONVEX,
+        "setting": "unsupervised",
+        "certify": False,
+        "n_splits": 2,
+        "draws": 1,
+    }
     full = records_of(small_cell(FULL, **options))
     after = records_of(small_cell(UNIFORM, **options))
     assert {record["n_features"] for record in full} == {120}
-    assert all(1 <= record["n_selected"] == record["features"].size < 60 for record in full)
+    assert all(
+        1 <= record["n_selected"] == record["features"].size < 60 for record in full
+    )
     assert all(record["objective"] > 0 for record in full)
-    assert all(1 <= record["n_selected"] == record["features"].size <= 20 for record in after)
-    assert max(record["features"].max() for record in after) > 20  # numbers of the data set's columns
+    assert all(
+        1 <= record["n_selected"] == record["features"].size <= 20 for record in after
+    )
+    # numbers of the data set's columns
+    assert max(record["features"].max() for record in after) > 20
 
 
 def test_models_with_chance_are_seeded_by_their_trial():
-    cell = small_cell(FULL, model=COMPRESSED, setting="unsupervised", certify=False, n_splits=2, draws=2)
+    cell = small_cell(
+        FULL,
+        model=COMPRESSED,
+        setting="unsupervised",
+        certify=False,
+        n_splits=2,
+        draws=2,
+    )
     assert len(list(trials_of(cell))) == 4
-    assert len(list(trials_of(small_cell(FULL, model=CONVEX, setting="unsupervised", certify=False)))) == 3
+    assert (
+        len(
+            list(
+                trials_of(
+                    small_cell(
+                        FULL, model=CONVEX, setting="unsupervised", certify=False
+                    )
+                )
+            )
+        )
+        == 3
+    )
     first = [record["objective"] for record in records_of(cell)]
     assert first == [record["objective"] for record in records_of(cell)]
     assert len({*first}) == 4
@@ -53,31 +86,43 @@ def test_models_with_chance_are_seeded_by_their_trial():
 @pytest.mark.parametrize("scale", [1e-3, 1e4])
 def test_relative_units_forget_the_scale(form, scale, data):
     X, y = data
-    model = FeatureSelectiveSVM(c1=1e-2, c2=1e-3, relative=True, form=form, n_starts=2, tol=1e-5, random_state=0)
-    fitted = model.fit(X, y)
-    same = FeatureSelectiveSVM(**{**fitted.get_params(), "relative": False, "c1": fitted.c1_, "c2": fitted.c2_}).fit(
-        X, y
+    model = FeatureSelectiveSVM(
+        c1=1e-2, c2=1e-3, relative=True, form=form, n_starts=2, tol=1e-5, random_state=0
     )
+    fitted = model.fit(X, y)
+    same = FeatureSelectiveSVM(
+        **{**fitted.get_params(), "relative": False, "c1": fitted.c1_, "c2": fitted.c2_}
+    ).fit(X, y)
     np.testing.assert_array_equal(same.coef_, fitted.coef_)
     assert fitted.c2_ == pytest.approx(1e-3 * (X**2).sum() / 50)
-    assert fitted.c1_ == pytest.approx(1e-2 * FeatureSelectiveSVM.c1_max(X, y, fitted.c2_))
-    of_scaled = FeatureSelectiveSVM(**fitted.get_params()).fit(sparse.csr_array(scale * X), y)
+    assert fitted.c1_ == pytest.approx(
+        1e-2 * FeatureSelectiveSVM.c1_max(X, y, fitted.c2_)
+    )
+    of_scaled = FeatureSelectiveSVM(**fitted.get_params()).fit(
+        sparse.csr_array(scale * X), y
+    )
     assert of_scaled.objective_ == pytest.approx(fitted.objective_, rel=1e-5)
     np.testing.assert_allclose(scale * of_scaled.coef_, fitted.coef_, atol=1e-4)
     absolute = FeatureSelectiveSVM(**same.get_params()).fit(scale * X, y)
-    assert absolute.objective_ != pytest.approx(fitted.objective_, rel=1e-2)  # negative control
+    # negative control
+    assert absolute.objective_ != pytest.approx(fitted.objective_, rel=1e-2)
 
 
 def share(v, first, second, part):
     """Return v with the sum of two weights, a part of it at one and the rest at the other."""
     shared = v.copy()
-    shared[first], shared[second] = part * (v[first] + v[second]), (1 - part) * (v[first] + v[second])
+    shared[first], shared[second] = (
+        part * (v[first] + v[second]),
+        (1 - part) * (v[first] + v[second]),
+    )
     return shared
 
 
 def objective_of(X, signs, v, penalty):
     """Return the mean hinge loss and the penalty of each weight, its least over mu."""
-    return np.maximum(0, 1 - signs * (X @ v)).mean() + sum(penalty(abs(weight)) for weight in v)
+    return np.maximum(0, 1 - signs * (X @ v)).mean() + sum(
+        penalty(abs(weight)) for weight in v
+    )
 
 
 def test_the_solution_of_section_4_is_not_unique():
@@ -85,7 +130,9 @@ def test_the_solution_of_section_4_is_not_unique():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 12))
     X[:, 7] = X[:, 3]
-    signs = np.where(X[:, 3] + 0.5 * X[:, 5] + 0.3 * rng.standard_normal(80) > 0, 1.0, -1.0)
+    signs = np.where(
+        X[:, 3] + 0.5 * X[:, 5] + 0.3 * rng.standard_normal(80) > 0, 1.0, -1.0
+    )
     unique = []
     for c1 in (0.02, 1e-6):
         c2 = 1e-3
@@ -98,10 +145,15 @@ def test_the_solution_of_section_4_is_not_unique():
 
         least = objective_of(X, signs, v, convex)
         assert least == pytest.approx(fitted.objective_, rel=1e-9)
-        assert (least - fitted.dual_objective_) / least <= 1e-8  # no solution is better than that
-        others = [objective_of(X, signs, share(v, 3, 7, part), convex) for part in (0.4, 0.45, 0.6)]
+        # no solution is better than that
+        assert (least - fitted.dual_objective_) / least <= 1e-8
+        others = [
+            objective_of(X, signs, share(v, 3, 7, part), convex)
+            for part in (0.4, 0.45, 0.6)
+        ]
         unique.append(min(others) > least * (1 + 1e-6))
         if not unique[-1]:
             assert np.abs(v[[3, 7]]).sum() * 0.6 <= full
             assert others == pytest.approx([least] * 3, rel=1e-12)
-    assert unique == [False, True]  # from full use on the penalty is quadratic, and has one least value
+    # from full use on the penalty is quadratic, and has one least value
+    assert unique == [False, True]

@@ -42,12 +42,20 @@ PathFinder.find_spec = lambda name, *rest: None if name.split(".")[0] in MODULES
 
 def without(modules, script, folder):
     """Run a script in a process where none of the modules can be imported, as if they were not installed."""
-    return run_python(["-c", f"MODULES = {modules!r}\n{ABSENT}\n{script}"], folder, timeout=300)
+    return run_python(
+        ["-c", f"MODULES = {modules!r}\n{ABSENT}\n{script}"], folder, timeout=300
+    )
 
 
 def imported_by(script, folder):
     """Return the names at the top of what a script has imported in the end."""
-    done = run_python(["-c", f"{script}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"], folder)
+    done = run_python(
+        [
+            "-c",
+            f"{script}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})",
+        ],
+        folder,
+    )
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines()[-1].split())
 
@@ -58,27 +66,51 @@ def imported_by(script, folder):
 @pytest.fixture(scope="module")
 def beside(tmp_path_factory):
     """Names that come with scikit-learn, which imports pandas itself where it is installed, and pandas pyarrow."""
-    return imported_by("import sklearn.svm, sklearn.feature_selection", tmp_path_factory.mktemp("beside"))
+    return imported_by(
+        "import sklearn.svm, sklearn.feature_selection",
+        tmp_path_factory.mktemp("beside"),
+    )
 
 
 @pytest.mark.parametrize(
-    "module", ["provsel.selectors", "provsel.models", "provsel.certificates", "provsel.streams", "provlab.data"]
+    "module",
+    [
+        "provsel.selectors",
+        "provsel.models",
+        "provsel.certificates",
+        "provsel.streams",
+        "provlab.data",
+    ],
 )
 def test_scikit_learn_is_all_that_is_imported(module, beside, tmp_path):
     imported = imported_by(f"import {module}", tmp_path)
-    more = {name for name in imported - beside - set(sys.stdlib_module_names) if not name.startswith("_")}
-    assert more == ({"provsel", "provlab", "yaml"} if module == "provlab.data" else {"provsel"})
+    more = {
+        name
+        for name in imported - beside - set(sys.stdlib_module_names)
+        if not name.startswith("_")
+    }
+    assert more == (
+        {"provsel", "provlab", "yaml"} if module == "provlab.data" else {"provsel"}
+    )
 
 
 @pytest.mark.parametrize(
     ("declared", "not_needed"),
     [
-        ("from provsel.certificates import THEOREMS; assert all(each.columns() for each in THEOREMS)", ("scipy",)),
-        ("import provlab.core.composition; from provlab.core.protocols import COLUMNS; assert COLUMNS", ()),
+        (
+            "from provsel.certificates import THEOREMS; assert all(each.columns() for each in THEOREMS)",
+            ("scipy",),
+        ),
+        (
+            "import provlab.core.composition; from provlab.core.protocols import COLUMNS; assert COLUMNS",
+            (),
+        ),
     ],
     ids=["theorems", "protocols"],
 )
-def test_theorems_and_protocols_are_declared_without_what_measures_them(declared, not_needed, tmp_path):
+def test_theorems_and_protocols_are_declared_without_what_measures_them(
+    declared, not_needed, tmp_path
+):
     script = f"import sys\nimport tomllib\n{declared}\nprint(*sys.modules)"
     done = run_python(["-c", script], tmp_path)
     assert done.returncode == 0, done.stderr
@@ -89,27 +121,49 @@ def test_theorems_and_protocols_are_declared_without_what_measures_them(declared
 
 def test_every_room_has_its_layer():
     """Imports run downward only: `make check` compares them with these layers."""
-    contract, *_ = tomllib.loads((REPO / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layered = {name.strip() for layer in contract["layers"] for name in re.split(" [:|] ", layer)}
-    rooms = {f"provlab.{module.name}" for module in pkgutil.iter_modules(provlab.__path__)}
-    assert {".".join(name.split(".")[:2]) for name in layered if name.startswith("provlab.")} == rooms
+    contract, *_ = tomllib.loads((REPO / "pyproject.toml").read_text())["tool"][
+        "importlinter"
+    ]["contracts"]
+    layered = {
+        name.strip()
+        for layer in contract["layers"]
+        for name in re.split(" [:|] ", layer)
+    }
+    rooms = {
+        f"provlab.{module.name}" for module in pkgutil.iter_modules(provlab.__path__)
+    }
+    assert {
+        ".".join(name.split(".")[:2]) for name in layered if name.startswith("provlab.")
+    } == rooms
 
 
-@pytest.mark.parametrize("package", [provsel.selectors, provsel.models], ids=lambda package: package.__name__)
+@pytest.mark.parametrize(
+    "package", [provsel.selectors, provsel.models], ids=lambda package: package.__name__
+)
 def test_every_class_of_the_folder_is_imported_by_name(package):
-    modules = [f"{package.__name__}.{value.name}" for value in pkgutil.iter_modules(package.__path__)]
+    modules = [
+        f"{package.__name__}.{value.name}"
+        for value in pkgutil.iter_modules(package.__path__)
+    ]
     n_classes = 0
     for module in (name for name in modules if "._" not in name):
         for name, value in vars(importlib.import_module(module)).items():
-            if isinstance(value, type) and value.__module__ == module and not name.startswith("_"):
+            if (
+                isinstance(value, type)
+                and value.__module__ == module
+                and not name.startswith("_")
+            ):
                 to_add = f"{package.__file__}: add the line 'from {module} import {name}', and {name!r} to __all__"
                 assert getattr(package, name, None) is value, to_add
                 assert name in package.__all__, to_add
                 n_classes += 1
-    assert n_classes >= len(package.__all__) - 3  # all but what a class of one's own is made of
+    # all but what a class of one's own is made of
+    assert n_classes >= len(package.__all__) - 3
 
 
-def test_selectors_and_models_work_where_nothing_else_is_installed_and_what_needs_more_says_so(tmp_path):
+def test_selectors_and_models_work_where_nothing_else_is_installed_and_what_needs_more_says_so(
+    tmp_path,
+):
     script = """
 import numpy as np
 import pathlib
@@ -136,21 +190,32 @@ except ImportError as error: print(error)
     done = without((*HEAVY, "threadpoolctl_", "requests"), script, tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    for line, subject in zip(lines[:3], ("column_blocks", "row_chunks", "GaussianCompression"), strict=True):
+    for line, subject in zip(
+        lines[:3], ("column_blocks", "row_chunks", "GaussianCompression"), strict=True
+    ):
         expected = "a Parquet file needs the package pyarrow, which is not installed; pip install pyarrow."
         assert line == f"{subject}: {expected}"
     assert lines[3] == "2"
     assert lines[4].startswith("expected the packages of the laboratory, got no ")
-    assert f"provsel: expected the packages of the laboratory, got no rich; {to_install('lab')}." in done.stderr
+    assert (
+        f"provsel: expected the packages of the laboratory, got no rich; {to_install('lab')}."
+        in done.stderr
+    )
 
 
 # Commands
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["--version"], ["verify", "--help"], ["run", "--help"]])
+@pytest.mark.parametrize(
+    "argv", [["--help"], ["--version"], ["verify", "--help"], ["run", "--help"]]
+)
 def test_help_waits_for_nothing(argv, tmp_path):
     script = f"from provlab.cli import main\ntry: main({argv!r})\nexcept SystemExit as stop: assert stop.code == 0"
-    assert imported_by(script, tmp_path) & ({"numpy", "scipy", "sklearn", *HEAVY} - {"rich"}) == set()
+    assert (
+        imported_by(script, tmp_path)
+        & ({"numpy", "scipy", "sklearn", *HEAVY} - {"rich"})
+        == set()
+    )
 
 
 def test_tables_and_verdicts_need_no_package_for_figures(tmp_path):
@@ -177,7 +242,9 @@ assert main(["explain", "table1", "--row", "BSS", "--column", "r=30, k=40", *{SM
 
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 
-PAGES = [(REPO / name).read_text(encoding="utf-8") for name in ("docs/start.md", "README.md")]
+PAGES = [
+    (REPO / name).read_text(encoding="utf-8") for name in ("docs/start.md", "README.md")
+]
 
 OTHERWISE = {
     "fetch": "needs a network; tests/datasets has its own server",
@@ -190,7 +257,11 @@ OTHERWISE = {
 def commands_of(pages):
     """Return the commands of some pages that start with `provsel`, as lists of arguments, each once."""
     texts = [
-        text for page in pages for text in re.findall(r"(?:^(?:\$ )?|`)provsel ([a-z][^`\n#]*)", page, re.MULTILINE)
+        text
+        for page in pages
+        for text in re.findall(
+            r"(?:^(?:\$ )?|`)provsel ([a-z][^`\n#]*)", page, re.MULTILINE
+        )
     ]
     kept = [text.strip() for text in texts if not text.startswith(tuple(OTHERWISE))]
     return [shlex.split(text) for text in dict.fromkeys(kept)]
@@ -213,14 +284,21 @@ def not_installed_with(extra):
             ]
         elif name not in installed:
             installed.add(name)
-            needed = [Requirement(text) for text in metadata.distribution(name).requires or []]
+            needed = [
+                Requirement(text) for text in metadata.distribution(name).requires or []
+            ]
             waiting += [
                 needed_one
                 for needed_one in needed
-                if needed_one.marker is None or needed_one.marker.evaluate({"extra": ""})
+                if needed_one.marker is None
+                or needed_one.marker.evaluate({"extra": ""})
             ]
     homes = metadata.packages_distributions().items()
-    lacking = {module for module, names in homes if installed.isdisjoint(map(canonicalize_name, names))}
+    lacking = {
+        module
+        for module, names in homes
+        if installed.isdisjoint(map(canonicalize_name, names))
+    }
     return lacking - {"provsel", "provlab"}
 
 
@@ -247,7 +325,12 @@ for entry in json.loads(ENTRIES):
 
 SERIAL = ["executor=serial"]
 SMALLER = [*SERIAL, "protocol.n_splits=3", "protocol.repeats=1"]
-LIGHTER = {"run": SMALLER, "rank": ["--against=RRQR", *SERIAL], "reproduce": SMALLER, "audit": SERIAL}
+LIGHTER = {
+    "run": SMALLER,
+    "rank": ["--against=RRQR", *SERIAL],
+    "reproduce": SMALLER,
+    "audit": SERIAL,
+}
 """Settings with which a command of a page takes seconds; workers of their own would have all packages."""
 
 
@@ -261,12 +344,23 @@ def tables(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("extra", ["", "lab", "report"])
-def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what_to_install(extra, tables):
+def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what_to_install(
+    extra, tables
+):
     commands = commands_of(PAGES)
-    assert {"run", "report", "rank", "new", "verify", "list"} <= {argv[0] for argv in commands}
-    code = [*re.findall(r"```python\n(.*?)```", PAGES[1], re.DOTALL), "from provlab import rank"]
+    assert {"run", "report", "rank", "new", "verify", "list"} <= {
+        argv[0] for argv in commands
+    }
+    code = [
+        *re.findall(r"```python\n(.*?)```", PAGES[1], re.DOTALL),
+        "from provlab import rank",
+    ]
     entries = [*code, *(argv + LIGHTER.get(argv[0], []) for argv in commands)]
-    done = without(tuple(not_installed_with(extra)), f"ENTRIES = {json.dumps(entries)!r}\n{IN_EACH}", tables)
+    done = without(
+        tuple(not_installed_with(extra)),
+        f"ENTRIES = {json.dumps(entries)!r}\n{IN_EACH}",
+        tables,
+    )
     assert done.returncode == 0, done.stderr
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     advice = re.escape(to_install("report" if extra else "lab"))
@@ -274,24 +368,44 @@ def test_what_the_first_pages_say_works_with_an_extra_or_says_in_a_sentence_what
         needs_lab = isinstance(entry, list) or "provlab" in entry
         is_drawn = entry[0] in ("run", "rank")
         if (needs_lab and not extra) or (entry == ["report"] and extra == "lab"):
-            assert re.fullmatch(rf"provsel: expected the packages? .*; {advice}\.[^\n]*\n", said), (entry, said)
+            assert re.fullmatch(
+                rf"provsel: expected the packages? .*; {advice}\.[^\n]*\n", said
+            ), (entry, said)
             assert status == 2
         else:
             assert status == 0, (entry, status, said)
-            assert len(re.findall(f"^note: figures.*; {advice}\\.$", said, re.M)) == (is_drawn and extra == "lab")
+            assert len(re.findall(f"^note: figures.*; {advice}\\.$", said, re.M)) == (
+                is_drawn and extra == "lab"
+            )
 
 
 @pytest.mark.parametrize("prefix", ["/elsewhere", str(REPO / ".venv")])
-@pytest.mark.parametrize(("extra", "target"), [("lab", "setup"), ("report", "setup-report"), ("excel", None)])
-def test_what_to_install_is_a_command_for_this_environment(extra, target, prefix, monkeypatch):
+@pytest.mark.parametrize(
+    ("extra", "target"), [("lab", "setup"), ("report", "setup-report"), ("excel", None)]
+)
+def test_what_to_install_is_a_command_for_this_environment(
+    extra, target, prefix, monkeypatch
+):
     """Make's where make set it up; else pip of this Python, as a shell's pip may be another one's."""
     monkeypatch.setattr(sys, "prefix", prefix)
     command = shlex.split(to_install(extra))
     if target is None or prefix == "/elsewhere":
-        assert command == [sys.executable, "-m", "pip", "install", "-e", f"{REPO}[{extra}]"]
+        assert command == [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-e",
+            f"{REPO}[{extra}]",
+        ]
     else:
         assert command == ["make", "-C", str(REPO), target]
-        assert subprocess.run([*command, "--dry-run"], capture_output=True, check=False).returncode == 0
+        assert (
+            subprocess.run(
+                [*command, "--dry-run"], capture_output=True, check=False
+            ).returncode
+            == 0
+        )
 
 
 # What make installs
@@ -300,7 +414,11 @@ def test_what_to_install_is_a_command_for_this_environment(extra, target, prefix
 def installed_for(target):
     """Return the locks that a target installs where there is no environment."""
     dry_run = subprocess.run(
-        ["make", "--dry-run", "VENV=none", target], cwd=REPO, capture_output=True, text=True, check=True
+        ["make", "--dry-run", "VENV=none", target],
+        cwd=REPO,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return re.findall(r"d' (\S+) .*--require-hashes", dry_run.stdout)
 
@@ -309,18 +427,30 @@ def installed_for(target):
     ("targets", "more"),
     [
         (["reproduce-table1", "reproduce-table4", "status", "verify", "doctor"], []),
-        (["reproduce-figure1", "reproduce-ofs-table3", "report", "reference"], ["requirements-report.lock"]),
-        (["test", "check", "format", "lock", "bench", "audit-lock"], ["requirements-dev.lock"]),
+        (
+            ["reproduce-figure1", "reproduce-ofs-table3", "report", "reference"],
+            ["requirements-report.lock"],
+        ),
+        (
+            ["test", "check", "format", "lock", "bench", "audit-lock"],
+            ["requirements-dev.lock"],
+        ),
     ],
 )
-def test_tables_need_the_smallest_environment_figures_what_draws_and_developing_everything(targets, more):
+def test_tables_need_the_smallest_environment_figures_what_draws_and_developing_everything(
+    targets, more
+):
     for target in targets:
         assert installed_for(target) == ["requirements.lock", *more]
 
 
 def test_locks_agree_and_have_hashes():
     pins = {}
-    for name in ("requirements.lock", "requirements-report.lock", "requirements-dev.lock"):
+    for name in (
+        "requirements.lock",
+        "requirements-report.lock",
+        "requirements-dev.lock",
+    ):
         text = (REPO / name).read_text(encoding="utf-8")
         assert "://" not in text
         entries = re.split(r"\n(?=[a-z])", text)[1:]
@@ -329,25 +459,48 @@ def test_locks_agree_and_have_hashes():
     run, report, dev = (set(lock.items()) for lock in pins.values())
     assert run < report < dev
     assert {"numpy", "pyarrow", "hydra-core"} <= set(pins["requirements.lock"])
-    assert not {"matplotlib", "pillow", "pytest", "dask"} & set(pins["requirements.lock"])
+    assert not {"matplotlib", "pillow", "pytest", "dask"} & set(
+        pins["requirements.lock"]
+    )
 
 
 def test_pins_are_versions_that_the_project_allows():
     lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
     pins = dict(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==(\S+)", lock, re.MULTILINE))
-    requirements = [*map(Requirement, sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]))]
-    allowed_of = {canonicalize_name(requirement.name): requirement.specifier for requirement in requirements}
+    requirements = [
+        *map(
+            Requirement,
+            sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]),
+        )
+    ]
+    allowed_of = {
+        canonicalize_name(requirement.name): requirement.specifier
+        for requirement in requirements
+    }
     allowed_of.pop("provsel")
     assert len(allowed_of) > 30
-    assert {name: pins[name] for name, allowed in allowed_of.items() if not allowed.contains(pins[name])} == {}
+    assert {
+        name: pins[name]
+        for name, allowed in allowed_of.items()
+        if not allowed.contains(pins[name])
+    } == {}
 
 
 def test_extras_that_a_package_asks_of_another_are_in_the_lock():
     """Else pip looks for them in the newest release, and refuses it: an installation ends on the day of a release."""
     lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
     pinned = set(re.findall(r"^([a-z0-9.-]+\[[a-z0-9,]+\])==", lock, re.MULTILINE))
-    texts = [text for package in metadata.distributions() for text in package.requires or [] if "extra ==" not in text]
-    needed = {extra[0].lower() for text in texts if (extra := re.match(r"[\w.-]+\[[\w,]+\]", text))}
+    texts = [
+        text
+        for package in metadata.distributions()
+        for text in package.requires or []
+        if "extra ==" not in text
+    ]
+    needed = {
+        extra[0].lower()
+        for text in texts
+        if (extra := re.match(r"[\w.-]+\[[\w,]+\]", text))
+    }
     assert needed <= pinned
     assert "coverage[toml]" in pinned
 
@@ -358,13 +511,29 @@ def test_extras_that_a_package_asks_of_another_are_in_the_lock():
 def test_a_strict_type_checker_accepts_a_file_that_uses_every_public_name(tmp_path):
     used = REPO / "tests" / "every_public_name.py"
     text = used.read_text(encoding="utf-8")
-    for package in (provlab, provsel.selectors, provsel.models, provsel.certificates, provsel.streams):
-        assert [name for name in package.__all__ if name not in text] == [], f"use each in {used}"
+    for package in (
+        provlab,
+        provsel.selectors,
+        provsel.models,
+        provsel.certificates,
+        provsel.streams,
+    ):
+        assert [name for name in package.__all__ if name not in text] == [], (
+            f"use each in {used}"
+        )
     (tmp_path / used.name).write_text(text, encoding="utf-8")
     (tmp_path / "wrong.py").write_text(
-        f"{text}selectors.Selection.unweightd(indices)\ncompare(X, y, 3)\n", encoding="utf-8"
+        f"{text}selectors.Selection.unweightd(indices)\ncompare(X, y, 3)\n",
+        encoding="utf-8",
     )
     options = ["--strict", "--cache-dir=cache"]
     environment = {"MYPYPATH": str(REPO / "src")}
-    done = run_python(["-m", "mypy", *options, used.name, "wrong.py"], tmp_path, env=environment, timeout=300)
-    assert re.findall(r"^(.*?):.* error:", done.stdout, re.MULTILINE) == ["wrong.py"] * 2, done.stdout
+    done = run_python(
+        ["-m", "mypy", *options, used.name, "wrong.py"],
+        tmp_path,
+        env=environment,
+        timeout=300,
+    )
+    assert (
+        re.findall(r"^(.*?):.* error:", done.stdout, re.MULTILINE) == ["wrong.py"] * 2
+    ), done.stdout

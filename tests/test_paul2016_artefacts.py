@@ -27,8 +27,12 @@ def write_set(folder, name, words, rng):
     lines = []
     for k in range(24):
         common = [f"common{rng.integers(900):03d}" for _ in range(60)]
-        lines.append(" ".join(["+1" if k % 2 else "-1", "a", *4 * [words[k % 2]], *common]))
-    (folder / f"{name}.txt.xz").write_bytes(lzma.compress("\n".join(lines).encode("latin-1") + b"\n"))
+        lines.append(
+            " ".join(["+1" if k % 2 else "-1", "a", *4 * [words[k % 2]], *common])
+        )
+    (folder / f"{name}.txt.xz").write_bytes(
+        lzma.compress("\n".join(lines).encode("latin-1") + b"\n")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -52,28 +56,38 @@ def run(mirror, monkeypatch, capsys):
 
     def on_small_data(name, *overrides):
         sets = [f"dataset.set=[{','.join(TOPICS)}]"] if name in ON_TECHTC else []
-        frame = reproduced(f"paul2016/{name}", *SMALL, *sets, *overrides, at=mirror / "results")
+        frame = reproduced(
+            f"paul2016/{name}", *SMALL, *sets, *overrides, at=mirror / "results"
+        )
         return capsys.readouterr().out, frame
 
     return on_small_data
 
 
-@pytest.mark.parametrize(("name", "setting"), [("figure1", "supervised"), ("figure2", "unsupervised")])
+@pytest.mark.parametrize(
+    ("name", "setting"), [("figure1", "supervised"), ("figure2", "unsupervised")]
+)
 def test_figures(run, mirror, name, setting):
     printed, frame = run(name)
     assert set(frame["row"]) == METHODS
     assert len(frame) == len(METHODS) * 3 * len(TOPICS)
     assert set(frame["state"]) == {"complete"}
-    for words in (f"Figure {name[-1]} in numbers", f"of {setting} feature selection", "1 x 3-fold, 2 data sets"):
+    for words in (
+        f"Figure {name[-1]} in numbers",
+        f"of {setting} feature selection",
+        "1 x 3-fold, 2 data sets",
+    ):
         assert words in printed
-    # the one word that separates the classes is enough, and is found by the methods that look at the labels
+    # the one word that separates the classes is enough, and is found by the methods
+    # that look at the labels
     means = frame.groupby("row")["value"].mean()
     assert means["LPSVM, optimum"] == 0
     assert means["LPSVM"] < means["Random"]
     assert means["RFE"] <= 5
     assert means["Random"] > 10
     svg = (mirror / "results" / "figures" / "paul2016" / f"{name}.svg").read_text()
-    assert all(f">{method.split()[-1]}<" in svg for method in METHODS)  # a long name stands in two lines
+    # a long name stands in two lines
+    assert all(f">{method.split()[-1]}<" in svg for method in METHODS)
     printed, frame = run(name, "protocol.repeats=2", "--render")
     assert "PARTIAL: 48 of 48 numbers lack trials." in printed
     assert frame["state"].str.startswith("partial (3 of 6)").any()
@@ -94,21 +108,47 @@ def test_table3_lists_the_words_of_every_run(run):
     for name, topics in TOPICS.items():
         listed = words[name, "BSS"].split(", ")
         assert set(topics) <= set(listed)
-        number = frame[(frame["dataset"] == name) & (frame["row"] == "BSS") & (frame["column"] == "r=300, number")]
+        number = frame[
+            (frame["dataset"] == name)
+            & (frame["row"] == "BSS")
+            & (frame["column"] == "r=300, number")
+        ]
         assert int(number["value"].iloc[0]) == len(listed) == len(set(listed))
-        n_drawn = frame[(frame["dataset"] == name) & (frame["row"] == "Lvg") & (frame["column"] == "r=300, number")]
-        assert (words[name, "Lvg"] == "(no word)") == (int(n_drawn["value"].iloc[0]) == 0)
+        n_drawn = frame[
+            (frame["dataset"] == name)
+            & (frame["row"] == "Lvg")
+            & (frame["column"] == "r=300, number")
+        ]
+        assert (words[name, "Lvg"] == "(no word)") == (
+            int(n_drawn["value"].iloc[0]) == 0
+        )
     assert "hullnumber" in printed  # the printed words of the pairs that are not here
 
 
 def test_table3_has_the_pairs_of_the_paper_first(tmp_path):
     recipe = load_recipe("paul2016/table3")
     artefact = compose_artefact("paul2016/table3")
-    frame = pd.DataFrame({"dataset": ["Exp_1_2", "Exp_1_2", "Exp_14630_814096", "Exp_14630_814096"]})
-    frame = frame.assign(row=["BSS", "Lvg"] * 2, column="r=300", value="spacer", state="complete")
+    frame = pd.DataFrame(
+        {"dataset": ["Exp_1_2", "Exp_1_2", "Exp_14630_814096", "Exp_14630_814096"]}
+    )
+    frame = frame.assign(
+        row=["BSS", "Lvg"] * 2, column="r=300", value="spacer", state="complete"
+    )
     frame = frame.merge(recipe.printed(), on=["row", "column", "dataset"], how="left")
-    printed = recipe.render(Rendering(artefact, frame, tmp_path / "table3", tmp_path / "table3", TrialStore(tmp_path)))
-    first = [line.split("|")[1].strip() for line in printed.replace("\\", "").splitlines() if line.startswith("|")][2:]
+    printed = recipe.render(
+        Rendering(
+            artefact,
+            frame,
+            tmp_path / "table3",
+            tmp_path / "table3",
+            TrialStore(tmp_path),
+        )
+    )
+    first = [
+        line.split("|")[1].strip()
+        for line in printed.replace("\\", "").splitlines()
+        if line.startswith("|")
+    ][2:]
     assert first[:2] == ["Exp_14630_814096", "as printed"]
     assert first[2].startswith("(i) Opera")
     assert first[-1] == "Exp_1_2"
@@ -119,8 +159,15 @@ def test_certificates_are_counted_and_drawn(run, mirror):
     states = frame.set_index(["row", "column", "dataset"])["value"]
     assert states["BSS", "unsupervised, r=300, spectral", "Exp_1_2"] == "held 3"
     assert states["BSS", "unsupervised, r=300, radius", "Exp_1_2"] == "held 3"
-    assert "violated" not in states["BSS", "unsupervised, r=300, radius_margin", "Exp_1_2"]
-    assert float(states["BSS", "unsupervised, r=300, radius_margin_ratio, median", "Exp_1_2"]) > 0
+    assert (
+        "violated" not in states["BSS", "unsupervised, r=300, radius_margin", "Exp_1_2"]
+    )
+    assert (
+        float(
+            states["BSS", "unsupervised, r=300, radius_margin_ratio, median", "Exp_1_2"]
+        )
+        > 0
+    )
     assert pd.isna(states["BSS", "supervised, r=300, radius", "Exp_1_2"])
     assert "violated" not in printed
     assert "held 6" in printed  # both sets
@@ -131,13 +178,20 @@ def test_certificates_are_counted_and_drawn(run, mirror):
 def test_table4_under_three_protocols(tmp_path, monkeypatch):
     """Half of its rows and columns, on few documents: BSS on a small sample of text takes seconds a run."""
     if not REAL_MIRROR or not (Path(REAL_MIRROR) / "rcv1_subsets").is_dir():
-        pytest.skip("needs real data: set PROVSEL_DATA_MIRROR to a folder that holds rcv1_subsets")
+        pytest.skip(
+            "needs real data: set PROVSEL_DATA_MIRROR to a folder that holds rcv1_subsets"
+        )
     monkeypatch.setenv("PROVSEL_DATA_MIRROR", REAL_MIRROR)
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
     script = load_recipe("paul2016/table4")
-    whole = compose_artefact("paul2016/table4", ["protocol.n_splits=2", "protocol.draws=1", "dataset.n_train=1000"])
+    whole = compose_artefact(
+        "paul2016/table4",
+        ["protocol.n_splits=2", "protocol.draws=1", "dataset.n_train=1000"],
+    )
     assert len(whole.entries) == 7 * 6
-    kept = [e for e in whole.entries if e.row != "BSS (t=256)" and e.column.endswith("1024")]
+    kept = [
+        e for e in whole.entries if e.row != "BSS (t=256)" and e.column.endswith("1024")
+    ]
     artefact = replace(whole, entries=tuple(kept))
     store = TrialStore(tmp_path / "store")
     report, _ = run_quietly(artefact.cells, store)
@@ -145,19 +199,33 @@ def test_table4_under_three_protocols(tmp_path, monkeypatch):
     assert report.n_run == 6 * (2 + 2 + 1)  # the official split has one fold
     frame = script.frame(artefact, store)
     assert set(frame["state"]) == {"complete"}
-    errors = frame[~frame["column"].str.endswith("features")].set_index(["row", "column"])
+    errors = frame[~frame["column"].str.endswith("features")].set_index(
+        ["row", "column"]
+    )
     assert errors["value"].astype(float).between(1, 40).all()
-    assert float(errors.loc[("BSS (t=128)", "inverse, r=1024"), "printed_value"]) == 10.53
-    sizes = frame[frame["column"] == "held-out, r=1024, features"].set_index("row")["value"].astype(float)
+    assert (
+        float(errors.loc[("BSS (t=128)", "inverse, r=1024"), "printed_value"]) == 10.53
+    )
+    sizes = (
+        frame[frame["column"] == "held-out, r=1024, features"]
+        .set_index("row")["value"]
+        .astype(float)
+    )
     assert sizes["RFE"] == sizes["RRQR"] == sizes["BSS (t=128)"] == 1024
     assert sizes["Full"] == 47236
     assert 1 < sizes["LPSVM, optimum"] < min(1024, sizes["LPSVM"])
-    text = script.render(Rendering(artefact, frame, tmp_path / "table4", tmp_path / "table4", store))
+    text = script.render(
+        Rendering(artefact, frame, tmp_path / "table4", tmp_path / "table4", store)
+    )
     assert "on 1,000 documents: distinct documents of five public subsets" in text
     assert "8.66 (0.54)" in text
     full = errors.loc["Full", "value"].astype(float)
     closest = (full - 8.66).abs().idxmin().split(", ")[0]
-    [line] = [line for line in text.splitlines() if line.startswith("| Full") and "r=1024" in line]
+    [line] = [
+        line
+        for line in text.splitlines()
+        if line.startswith("| Full") and "r=1024" in line
+    ]
     assert line.rstrip(" |").endswith(closest)
 
 
@@ -172,20 +240,35 @@ def test_theorems_say_something_where_r_is_what_they_ask_for(run):
     assert not states["value"].str.contains("violated").any()
     assert not at_proven_r["value"].str.contains("vacuous").any()
     values = frame.set_index(["row", "column"])["value"]
-    errors = [float(values["Lvg", f"unsupervised, l=6, r={r}, spectral_error"]) for r in (132, 331, 864)]
+    errors = [
+        float(values["Lvg", f"unsupervised, l=6, r={r}, spectral_error"])
+        for r in (132, 331, 864)
+    ]
     assert errors == sorted(errors, reverse=True)  # as sampling theory has it
     assert max(errors) < 0.5
     assert values["BSS", "unsupervised, l=6, r=864, radius_margin"].startswith("held")
-    assert pd.isna(values["BSS", "supervised, k=40, r=864, radius_margin"])  # Theorem 1 is about the margin alone
-    assert float(values["BSS", "unsupervised, l=6, r=864, radius_margin_ratio, largest"]) < 1.5
+    # Theorem 1 is about the margin alone
+    assert pd.isna(values["BSS", "supervised, k=40, r=864, radius_margin"])
+    assert (
+        float(values["BSS", "unsupervised, l=6, r=864, radius_margin_ratio, largest"])
+        < 1.5
+    )
 
 
 def test_full_data_at_several_c(run):
     printed, frame = run("full_c")
-    assert list(dict.fromkeys(frame["row"])) == ["C=0.01", "C=0.1", "C=1", "C=10", "C=100"]
+    assert list(dict.fromkeys(frame["row"])) == [
+        "C=0.01",
+        "C=0.1",
+        "C=1",
+        "C=10",
+        "C=100",
+    ]
     assert len(frame) == 5 * len(TOPICS)
     _, figure = run("figure1")
-    same = figure[(figure["row"] == "Full") & (figure["column"] == "r=300")].set_index("dataset")["value"]
+    same = figure[(figure["row"] == "Full") & (figure["column"] == "r=300")].set_index(
+        "dataset"
+    )["value"]
     errors = frame[frame["row"] == "C=1"].set_index("dataset")["value"]
     assert errors.to_dict() == pytest.approx(same.to_dict())
     assert "The SVM on all features at several C" in printed

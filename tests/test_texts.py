@@ -99,7 +99,10 @@ def test_what_is_not_there_is_an_error_that_names_the_line(folder, expression, m
 
 def test_every_text_is_what_its_template_gives_now():
     paths = templates()
-    papers_with_notes = [f"experiments/{name}/NOTES.md.j2" for name in ("paul2016", "wang2018", "giesen2013")]
+    papers_with_notes = [
+        f"experiments/{name}/NOTES.md.j2"
+        for name in ("paul2016", "wang2018", "giesen2013")
+    ]
     assert {REPO / name for name in ("README.md.j2", *papers_with_notes)} < {*paths}
     for path in paths:
         text = path.with_suffix("").read_text(encoding="utf-8")
@@ -108,22 +111,37 @@ def test_every_text_is_what_its_template_gives_now():
 
 
 @pytest.mark.parametrize(
-    "paper", [name for name, number in papers().items() if (number.folder / "NOTES.md.j2").is_file()]
+    "paper",
+    [
+        name
+        for name, number in papers().items()
+        if (number.folder / "NOTES.md.j2").is_file()
+    ],
 )
 def test_no_number_is_typed_that_a_table_has(paper):
     """Of numbers with decimals and at least three digits; printed ones stand in brackets in tables."""
     shown = set()
     for path in (REFERENCE / "tables" / paper).glob("*.md"):
-        lines = [re.sub(r"\\\[[^]]*\]", "", line) for line in path.read_text().splitlines() if line.startswith("|")]
+        lines = [
+            re.sub(r"\\\[[^]]*\]", "", line)
+            for line in path.read_text().splitlines()
+            if line.startswith("|")
+        ]
         numbers = re.findall(r"\d+\.\d+", " ".join(lines))
-        shown |= {number for number in numbers if len(number.replace(".", "").lstrip("0")) > 2}
+        shown |= {
+            number for number in numbers if len(number.replace(".", "").lstrip("0")) > 2
+        }
     assert len(shown) > 50
     template = (papers()[paper].folder / "NOTES.md.j2").read_text(encoding="utf-8")
     typed = re.sub(r"\{\{.*?\}\}|`[^`\n]*`|\]\([^)]*\)", "", template, flags=re.S)
-    assert set(re.findall(r"(?<![\w.,-])\d+\.\d+(?![\w-]|\.\d)", typed)) & shown == set()
+    assert (
+        set(re.findall(r"(?<![\w.,-])\d+\.\d+(?![\w-]|\.\d)", typed)) & shown == set()
+    )
 
 
-def test_the_command_fills_them_and_leaves_all_as_it_was_after_an_error(tmp_path, monkeypatch, capsys):
+def test_the_command_fills_them_and_leaves_all_as_it_was_after_an_error(
+    tmp_path, monkeypatch, capsys
+):
     """In a project of one text, with this repository's reference."""
     (tmp_path / "results" / "reference").mkdir(parents=True)
     for name in ("summary.json", "verdicts.csv", "rankings.csv"):
@@ -131,7 +149,9 @@ def test_the_command_fills_them_and_leaves_all_as_it_was_after_an_error(tmp_path
     (tmp_path / "provsel.toml").write_text("")
     (tmp_path / "README.md.j2").write_text('Runs: {{ summary.trials | form(",d") }}.\n')
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
-    trials = json.loads((REFERENCE / "summary.json").read_text(encoding="utf-8"))["trials"]
+    trials = json.loads((REFERENCE / "summary.json").read_text(encoding="utf-8"))[
+        "trials"
+    ]
     for said in (f"written: {tmp_path / 'README.md'}", "All texts are up to date."):
         assert main(["reference", "--texts"]) == 0
         assert said in capsys.readouterr().out
@@ -148,6 +168,9 @@ def test_a_method_is_called_first_only_where_it_is_in_nearly_all_resamples():
         {"method": "RFE", "first": "0.34"},
         {"method": "JMI", "first": "0.48"},
     ]
-    assert first_in_words(board) == "No method has the best mean rank in 95 % of resamples: JMI in 48 %, RFE in 34 %"
+    assert (
+        first_in_words(board)
+        == "No method has the best mean rank in 95 % of resamples: JMI in 48 %, RFE in 34 %"
+    )
     board[1]["first"] = "0.95"
     assert first_in_words(board) == "RFE has the best mean rank, in 95 % of resamples"

@@ -46,7 +46,9 @@ OTHERS = (
 )
 MADE = {
     **{theorem: theorem for theorem in (*THEOREMS, *OTHERS)},
-    Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),
+    Finding: lambda: Finding(
+        "r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)
+    ),
     SubsetPromise: lambda: SubsetPromise(3),
     StabilityReport: lambda: StabilityReport(0.5, nan(), (0.5, 0.5), (1, 1)),
 }
@@ -77,7 +79,9 @@ def test_numbers_in_tuples_and_in_records_within_records_count():
         more: tuple[Finding, ...]
 
     def pair(effect):
-        return Pair(Finding("a", "not run"), (Finding("b", "replicated", effect=effect),))
+        return Pair(
+            Finding("a", "not run"), (Finding("b", "replicated", effect=effect),)
+        )
 
     assert pair(nan()) == pair(nan())
     assert hash(pair(nan())) == hash(pair(nan()))
@@ -89,13 +93,20 @@ def test_numbers_in_tuples_and_in_records_within_records_count():
 def test_another_class_is_another_value():
     spectral = SpectralSparsification()
     assert spectral != tuple(vars(spectral).values())
-    assert Certificate((spectral,)) == Certificate((SpectralSparsification(spectral_error=nan()),))
-    assert Certificate((spectral,)) != Certificate((SpectralSparsification(spectral_error=1.0),))
+    assert Certificate((spectral,)) == Certificate(
+        (SpectralSparsification(spectral_error=nan()),)
+    )
+    assert Certificate((spectral,)) != Certificate(
+        (SpectralSparsification(spectral_error=1.0),)
+    )
     assert len({theorem() for theorem in THEOREMS}) == len(THEOREMS)
 
 
 def has_nan(cls):
-    return any(isinstance(field.default, float) and math.isnan(field.default) for field in fields(cls))
+    return any(
+        isinstance(field.default, float) and math.isnan(field.default)
+        for field in fields(cls)
+    )
 
 
 def test_every_dataclass_whose_numbers_may_be_missing_compares_so():
@@ -103,10 +114,21 @@ def test_every_dataclass_whose_numbers_may_be_missing_compares_so():
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
-    modules = [value for name, value in sys.modules.items() if name.startswith(("provsel", "provlab"))]
-    values = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    modules = [
+        value
+        for name, value in sys.modules.items()
+        if name.startswith(("provsel", "provlab"))
+    ]
+    values = {
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type)
+    }
     classes = {cls for cls in values if is_dataclass(cls) and has_nan(cls)}
     for cls in classes:
-        assert cls.__eq__ is ValuesWithNaN.__eq__, f"{cls}: derive it from ValuesWithNaN, with eq=False"
+        assert cls.__eq__ is ValuesWithNaN.__eq__, (
+            f"{cls}: derive it from ValuesWithNaN, with eq=False"
+        )
         assert cls.__hash__ is ValuesWithNaN.__hash__
     assert classes == {*MADE}

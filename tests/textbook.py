@@ -42,7 +42,11 @@ def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", preferred=None):
             candidates = np.flatnonzero(~selected & (norms > 0))
         largest = norms[candidates].max()
         i = candidates[norms[candidates] >= largest * (1 - tied)].min()
-        t = 2 / (lower[i] + upper[i]) if gain == "inverse_mean" else (lower[i] + upper[i]) / 2
+        t = (
+            2 / (lower[i] + upper[i])
+            if gain == "inverse_mean"
+            else (lower[i] + upper[i]) / 2
+        )
         t = gains[-1] if stuck else t
         A += t * np.outer(V[i], V[i])
         selected[i] = True

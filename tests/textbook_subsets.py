@@ -52,7 +52,10 @@ MATRICES = dict(matrices())
 
 def text():
     """Return the counts of one TechTC set, CSR, and k."""
-    names = sorted(path.name.removesuffix(".txt.xz") for path in Path(MIRROR or ".", "techtc100/tokens").glob("Exp_*"))
+    names = sorted(
+        path.name.removesuffix(".txt.xz")
+        for path in Path(MIRROR or ".", "techtc100/tokens").glob("Exp_*")
+    )
     if MIRROR is None or not names:
         pytest.skip("no TechTC token lists in PROVSEL_DATA_MIRROR")
     return load_dataset("techtc", set=names[0]).X, 20
@@ -68,8 +71,13 @@ def residual(X, columns):
 
 def ratios(X, columns, k, sigma=None):
     """Return the squared Frobenius and spectral ratios to the best approximation of rank k; X has values sigma."""
-    left, sigma = residual(X, columns), np.linalg.svd(X, compute_uv=False) if sigma is None else sigma
-    return (left**2).sum() / (sigma[k:] ** 2).sum(), np.linalg.norm(left, 2) ** 2 / sigma[k] ** 2
+    left, sigma = (
+        residual(X, columns),
+        np.linalg.svd(X, compute_uv=False) if sigma is None else sigma,
+    )
+    return (left**2).sum() / (sigma[k:] ** 2).sum(), np.linalg.norm(
+        left, 2
+    ) ** 2 / sigma[k] ** 2
 
 
 def leading(X, k):
@@ -113,7 +121,9 @@ def textbook_exchanges(X, start, f):
 
     while True:
         exchanged = []
-        for j, i in itertools.product(sorted(set(range(X.shape[1])) - set(chosen)), range(len(chosen))):
+        for j, i in itertools.product(
+            sorted(set(range(X.shape[1])) - set(chosen)), range(len(chosen))
+        ):
             candidate = chosen.copy()
             candidate[i] = j
             exchanged.append((volume(candidate) / volume(chosen), i, j))
@@ -128,7 +138,10 @@ def textbook_exchanges(X, start, f):
 def volume_law(V):
     """Return det(V_S)^2 of every set of k rows, sorted."""
     k = V.shape[1]
-    return {S: np.linalg.det(V[list(S)]) ** 2 for S in itertools.combinations(range(len(V)), k)}
+    return {
+        S: np.linalg.det(V[list(S)]) ** 2
+        for S in itertools.combinations(range(len(V)), k)
+    }
 
 
 def pivot_law(X, r):

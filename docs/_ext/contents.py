@@ -1,7 +1,7 @@
 """The contents of a paper: its algorithms, theorems, tables and statements, with their places in the project.
 
-`docs/papers/PAPER_contents.yaml` names code, artefacts and claims. Verdicts come from the reference run, so a page says
-"replicated" only if a verdict does.
+`docs/papers/PAPER_contents.yaml` names code, artefacts and claims. Verdicts come from
+the reference run, so a page says "replicated" only if a verdict does.
 
 ```yaml
 contents:
@@ -44,7 +44,16 @@ class Item:
 
     item: str
     where: str
-    kind: Literal["algorithm", "lemma", "theorem", "corollary", "equation", "table", "figure", "statement"]
+    kind: Literal[
+        "algorithm",
+        "lemma",
+        "theorem",
+        "corollary",
+        "equation",
+        "table",
+        "figure",
+        "statement",
+    ]
     says: Line
     code: str = ""
     artefact: tuple[str, ...] = ()
@@ -53,7 +62,9 @@ class Item:
 
     def __post_init__(self) -> None:
         if not (self.code or self.artefact or self.claims or self.why_not):
-            raise ValueError(f"{self.item}: expected code, an artefact, a claim or why_not, got none of these.")
+            raise ValueError(
+                f"{self.item}: expected code, an artefact, a claim or why_not, got none of these."
+            )
 
 
 @dataclass(frozen=True)
@@ -85,7 +96,9 @@ def claims_of_item(item: Item, claims: Iterable[Claim]) -> list[Claim]:
     for pattern in item.claims:
         named = {claim.id: claim for claim in claims if fnmatchcase(claim.id, pattern)}
         if not named:
-            raise ValueError(f"{item.item}: claims: expected the id of a claim, or a pattern of ids, got {pattern!r}.")
+            raise ValueError(
+                f"{item.item}: claims: expected the id of a claim, or a pattern of ids, got {pattern!r}."
+            )
         chosen |= named
     return list(chosen.values())
 
@@ -101,7 +114,9 @@ def check_code(item: Item) -> None:
     except ModuleNotFoundError:  # a method of a class
         there = hasattr(getattr(importlib.import_module(owner), attribute, None), name)
     if not there:
-        raise ValueError(f"{item.item}: code: expected a name that can be imported, got {item.code!r}.")
+        raise ValueError(
+            f"{item.item}: code: expected a name that can be imported, got {item.code!r}."
+        )
 
 
 def place_of(item: Item) -> str:
@@ -113,7 +128,10 @@ def place_of(item: Item) -> str:
 
 
 def said_of(
-    item: Item, claims: Iterable[Claim], verdicts: dict[str, dict[str, str]], asked: dict[str, Robustness]
+    item: Item,
+    claims: Iterable[Claim],
+    verdicts: dict[str, dict[str, str]],
+    asked: dict[str, Robustness],
 ) -> str:
     """Return the number of an item's claims with each verdict, by kind of claim, and why something is left out."""
     counts: dict[str, Counter[str]] = {}
@@ -125,7 +143,9 @@ def said_of(
         counts.setdefault(claim.kind, Counter())[verdict] += 1
     parts = []
     for kind, of_kind in counts.items():
-        listed = ", ".join(f"{count} {verdict}" for verdict, count in of_kind.most_common())
+        listed = ", ".join(
+            f"{count} {verdict}" for verdict, count in of_kind.most_common()
+        )
         parts.append(listed if kind == "paper" else f"{kind}: {listed}")
     if item.why_not:
         parts.append(item.why_not)

@@ -45,7 +45,12 @@ from provlab.verdicts.claims import table
 from provlab.verdicts.claims.rules import VERDICTS
 from provlab.verdicts.claims.schema import Claim, all_claim_files, claim_files
 from provlab.verdicts.panel_answers import SAME_DOMAINS
-from provlab.verdicts.panel_pairs import EVERY_SOURCE, EVERYWHERE, compared_with_all, pairs_of
+from provlab.verdicts.panel_pairs import (
+    EVERY_SOURCE,
+    EVERYWHERE,
+    compared_with_all,
+    pairs_of,
+)
 from provlab.verdicts.panel_ranking import everywhere, front, leaderboard
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, Scores
 from provlab.verdicts.readings import schema
@@ -60,34 +65,70 @@ SUBSETS = REPO / "docs" / "measured" / "column_subset.csv"
 
 def theorems() -> list[type[Theorem]]:
     """Return the theorems that protocols measure by default, then the other public ones."""
-    public = [getattr(provsel.certificates, name) for name in provsel.certificates.__all__]
-    others = [each for each in public if isinstance(each, type) and issubclass(each, Theorem) and each is not Theorem]
+    public = [
+        getattr(provsel.certificates, name) for name in provsel.certificates.__all__
+    ]
+    others = [
+        each
+        for each in public
+        if isinstance(each, type) and issubclass(each, Theorem) and each is not Theorem
+    ]
     return [*THEOREMS, *(each for each in others if each not in THEOREMS)]
 
 
 def theorem_lines(theorem: type[Theorem]) -> list[str]:
     """Return a section on a theorem, from the docstring of its class."""
     said = ClassDoc(theorem)
-    measured = "each trial with a suitable protocol" if theorem in THEOREMS else "trials that request it"
-    lines = [f"## {theorem.__name__}", "", " ".join(said["Summary"]), "", *said["Extended Summary"], ""]
-    lines += [f"- Source: {theorem.source}", f"- Measured in: {measured}", f"- State: `{theorem.column('state')}`", ""]
+    measured = (
+        "each trial with a suitable protocol"
+        if theorem in THEOREMS
+        else "trials that request it"
+    )
+    lines = [
+        f"## {theorem.__name__}",
+        "",
+        " ".join(said["Summary"]),
+        "",
+        *said["Extended Summary"],
+        "",
+    ]
+    lines += [
+        f"- Source: {theorem.source}",
+        f"- Measured in: {measured}",
+        f"- State: `{theorem.column('state')}`",
+        "",
+    ]
     for group in said["Attributes"]:
-        columns = ", ".join(f"`{theorem.column(name.strip())}`" for name in group.name.split(","))
+        columns = ", ".join(
+            f"`{theorem.column(name.strip())}`" for name in group.name.split(",")
+        )
         lines += [f"- {columns}: {' '.join(group.desc)}"]
-    lines += ["", f"{{py:class}}`provsel.certificates.{theorem.__name__}` is the class.", ""]
+    lines += [
+        "",
+        f"{{py:class}}`provsel.certificates.{theorem.__name__}` is the class.",
+        "",
+    ]
     return [*lines, *measured_lines(theorem)]
 
 
 @cache
 def verdicts() -> dict[str, dict[str, str]]:
     """Return the rows of the reference run's verdicts, by id of the claim."""
-    return {line["id"]: line for line in texts(REFERENCE / "verdicts.csv").to_dict("records")}
+    return {
+        line["id"]: line
+        for line in texts(REFERENCE / "verdicts.csv").to_dict("records")
+    }
 
 
 @cache
 def claims() -> list[Claim]:
     """Return all claims of the papers that have a verdict in the reference run."""
-    return [claim for file in all_claim_files() for claim in file.claims if claim.id in verdicts()]
+    return [
+        claim
+        for file in all_claim_files()
+        for claim in file.claims
+        if claim.id in verdicts()
+    ]
 
 
 def claims_of(theorem: type[Theorem]) -> list[Claim]:
@@ -98,7 +139,11 @@ def claims_of(theorem: type[Theorem]) -> list[Claim]:
         about = [each for each in theorems() if read & set(each.columns())]
         if len(about) > 1:
             artefact = claim.rule.artefact.rpartition("/")[2]
-            about = [each for each in about if artefact in re.sub(r"\W", "", each.source.lower())]
+            about = [
+                each
+                for each in about
+                if artefact in re.sub(r"\W", "", each.source.lower())
+            ]
         found += [claim] if theorem in about else []
     return found
 
@@ -109,7 +154,14 @@ def claim_lines(chosen: list[Claim]) -> list[str]:
     for claim in chosen:
         line = verdicts()[claim.id]
         effect = f"{float(line['effect']):.4g} {line['unit']}" if line["effect"] else ""
-        cells = [claim.text, claim.where, f"`{claim.rule.artefact}`", effect, line["n"], line["verdict"]]
+        cells = [
+            claim.text,
+            claim.where,
+            f"`{claim.rule.artefact}`",
+            effect,
+            line["n"],
+            line["verdict"],
+        ]
         rows.append([cell.replace("|", "\\|") for cell in cells])
     counts = Counter(verdicts()[claim.id]["verdict"] for claim in chosen)
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
@@ -127,25 +179,45 @@ def measured_lines(theorem: type[Theorem]) -> list[str]:
         return [said, "", *promise_lines()]
     chosen = claims_of(theorem)
     if not chosen:
-        return ["**Measured**: no claim of the papers and no trial of the reference run concerns it.", ""]
+        return [
+            "**Measured**: no claim of the papers and no trial of the reference run concerns it.",
+            "",
+        ]
     return ["**Measured** in the reference run:", "", *claim_lines(chosen)]
 
 
 def promise_lines() -> list[str]:
     """Return, for each method with a bound, its states and the largest ratio of error to bound."""
     rows = []
-    runs = pd.read_csv(SUBSETS, keep_default_na=False, na_values={"subset_frobenius_bound": ["", "nan"]})
+    runs = pd.read_csv(
+        SUBSETS,
+        keep_default_na=False,
+        na_values={"subset_frobenius_bound": ["", "nan"]},
+    )
     runs = runs.dropna(subset=["subset_frobenius_bound"])
     for method, found in runs.groupby("method", sort=False):
-        states = ", ".join(f"{n} {state}" for state, n in Counter(found["subset_approximation"]).items())
-        nearest = (found["subset_frobenius_ratio"] / found["subset_frobenius_bound"]).max()
-        rows.append([str(method), found["subset_promised_by"].iloc[0], states, f"{nearest:.2g}"])
-    return table_lines(["method", "bound by", "runs by state", "largest ratio divided by its bound"], rows)
+        states = ", ".join(
+            f"{n} {state}"
+            for state, n in Counter(found["subset_approximation"]).items()
+        )
+        nearest = (
+            found["subset_frobenius_ratio"] / found["subset_frobenius_bound"]
+        ).max()
+        rows.append(
+            [str(method), found["subset_promised_by"].iloc[0], states, f"{nearest:.2g}"]
+        )
+    return table_lines(
+        ["method", "bound by", "runs by state", "largest ratio divided by its bound"],
+        rows,
+    )
 
 
 def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
     """Return a Markdown table; numeric columns are aligned right."""
-    numbers = [all(re.match(r"^[-\d.]*(e[-+]\d+)?$", row[place]) for row in rows) for place in range(len(header))]
+    numbers = [
+        all(re.match(r"^[-\d.]*(e[-+]\d+)?$", row[place]) for row in rows)
+        for place in range(len(header))
+    ]
     rule = ["--:" if each else "---" for each in numbers]
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)] + [""]
 
@@ -154,13 +226,18 @@ def subset_lines() -> tuple[list[str], list[Path]]:
     """Return the mean ratio of each method on each matrix, and the file with the ratios."""
     runs = pd.read_csv(SUBSETS)
     means = runs.pivot_table("subset_frobenius_ratio", "method", "data", sort=False)
-    rows = [[str(method), *(f"{mean:.3g}" for mean in line)] for method, line in means.iterrows()]
+    rows = [
+        [str(method), *(f"{mean:.3g}" for mean in line)]
+        for method, line in means.iterrows()
+    ]
     return table_lines(["method", *means.columns], rows), [SUBSETS]
 
 
 def claims_of_paper(paper: str) -> tuple[list[str], list[Path]]:
     """Return the claims of a paper with their verdicts, and the file with the verdicts."""
-    return claim_lines([claim for claim in claims() if claim.paper == paper]), [REFERENCE / "verdicts.csv"]
+    return claim_lines([claim for claim in claims() if claim.paper == paper]), [
+        REFERENCE / "verdicts.csv"
+    ]
 
 
 def contents_of_paper(paper: str) -> tuple[list[str], list[Path]]:
@@ -169,9 +246,21 @@ def contents_of_paper(paper: str) -> tuple[list[str], list[Path]]:
     asked, path = stored_robustness(REFERENCE), contents_path(paper)
     rows = []
     for item in read_contents(path):
-        cells = [item.item, item.where, item.says, place_of(item), said_of(item, own, verdicts(), asked)]
+        cells = [
+            item.item,
+            item.where,
+            item.says,
+            place_of(item),
+            said_of(item, own, verdicts(), asked),
+        ]
         rows.append([cell.replace("|", "\\|") for cell in cells])
-    header = ["item", "where", "what it says", "in provsel", "verdicts, or reason for leaving it out"]
+    header = [
+        "item",
+        "where",
+        "what it says",
+        "in provsel",
+        "verdicts, or reason for leaving it out",
+    ]
     return table_lines(header, rows), [path, REFERENCE / "verdicts.csv"]
 
 
@@ -179,14 +268,25 @@ def figures_of(paper: str) -> tuple[list[str], list[Path]]:
     """Return the figures of a paper's reference run, and their files."""
     paths = sorted((REFERENCE / "figures" / paper).glob("*.svg"))
     return [
-        line for path in paths for line in (f"![{paper}, {path.stem}]({beside(path)})", "", f"*{path.stem}*", "")
+        line
+        for path in paths
+        for line in (
+            f"![{paper}, {path.stem}]({beside(path)})",
+            "",
+            f"*{path.stem}*",
+            "",
+        )
     ], paths
 
 
 def tables_of(paper: str) -> tuple[list[str], list[Path]]:
     """Return the tables of a paper's reference run, and their files."""
     paths = sorted((REFERENCE / "tables" / paper).glob("*.md"))
-    return [line for path in paths for line in (f"## {path.stem}", "", path.read_text(encoding="utf-8"), "")], paths
+    return [
+        line
+        for path in paths
+        for line in (f"## {path.stem}", "", path.read_text(encoding="utf-8"), "")
+    ], paths
 
 
 def beside(path: Path) -> str:
@@ -197,11 +297,23 @@ def beside(path: Path) -> str:
 def verdict_counts() -> tuple[list[str], list[Path]]:
     """Return a table with the number of claims of each paper with each verdict in the reference run."""
     found = {
-        paper: [verdicts()[claim.id]["verdict"] for claim in claims() if claim.paper == paper] for paper in papers()
+        paper: [
+            verdicts()[claim.id]["verdict"]
+            for claim in claims()
+            if claim.paper == paper
+        ]
+        for paper in papers()
     }
-    kinds = [kind for kind in VERDICTS if any(kind in of_paper for of_paper in found.values())]
+    kinds = [
+        kind
+        for kind in VERDICTS
+        if any(kind in of_paper for of_paper in found.values())
+    ]
     rows = [
-        [f"[{paper}]({paper}_claims.md)", *(str(of_paper.count(kind)) for kind in kinds)]
+        [
+            f"[{paper}]({paper}_claims.md)",
+            *(str(of_paper.count(kind)) for kind in kinds),
+        ]
         for paper, of_paper in found.items()
         if of_paper
     ]
@@ -224,7 +336,9 @@ def leaderboard_lines(task: str) -> tuple[list[str], list[Path]]:
     scores = Scores.of(stored_panel(), task)
     board = leaderboard(scores)
     largest = zip(board["worst"], board["worst_domain"], strict=True)
-    board["largest"] = [f"{points:+.1f}, {name}" if points else "" for points, name in largest]
+    board["largest"] = [
+        f"{points:+.1f}, {name}" if points else "" for points, name in largest
+    ]
     shown = {
         "rank": ("rank", ".1f"), "from": ("low", ".1f"), "to": ("high", ".1f"), "wins": ("win_rate", ".0%"),
         "loss": ("loss", "+.1f"), "largest loss": ("largest", ""),
@@ -232,7 +346,13 @@ def leaderboard_lines(task: str) -> tuple[list[str], list[Path]]:
         "CPU seconds": ("seconds", ".2g"), "failed": ("failed", ".0f"), "not run": ("missing", ".0f"),
     }  # fmt: skip
     rows = [
-        [str(name), *("" if pd.isna(row[column]) else format(row[column], form) for column, form in shown.values())]
+        [
+            str(name),
+            *(
+                "" if pd.isna(row[column]) else format(row[column], form)
+                for column, form in shown.values()
+            ),
+        ]
         for name, row in board.iterrows()
     ]
     error = ERROR_OF[task]
@@ -257,9 +377,14 @@ def advice_lines(task: str) -> tuple[list[str], list[Path]]:
         "error* considers the methods that were run on all data sets. *Detectable* is the difference in points that a "
         "comparison detects nine times in ten (median); smaller differences are mostly *inconclusive*.",
         "",
-        *compared_lines(compared[EVERYWHERE], f"{len(scores.domains)} domains with equal weights"),
+        *compared_lines(
+            compared[EVERYWHERE], f"{len(scores.domains)} domains with equal weights"
+        ),
         *best_lines(scores),
-        *compared_lines(compared[EVERY_SOURCE], f"{scores.lines['source'].nunique()} sources with equal weights"),
+        *compared_lines(
+            compared[EVERY_SOURCE],
+            f"{scores.lines['source'].nunique()} sources with equal weights",
+        ),
         "The second table treats the sources of a domain as independent, and applies to data such as these. The first "
         "table applies to data of a new domain.",
         "",
@@ -274,7 +399,9 @@ def advice_lines(task: str) -> tuple[list[str], list[Path]]:
         ]
     for domain in scores.decidable:
         own = scores.on(domain)
-        over = f"{own.lines['source'].nunique()} sources of {own.domains.sum()} data sets"
+        over = (
+            f"{own.lines['source'].nunique()} sources of {own.domains.sum()} data sets"
+        )
         lines += [f"```{{rubric}} On {domain}", ":heading-level: 3", "```", ""]
         lines += [*compared_lines(compared[domain], over), *best_lines(own)]
     return lines, panel_files()
@@ -285,15 +412,38 @@ def compared_lines(compared: pd.DataFrame, over: str) -> list[str]:
     rows = []
     for size, of_size in compared.groupby(level="size", sort=False):
         names = {
-            word: [*of_size.index[of_size["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS
+            word: [
+                *of_size.index[of_size["verdict"] == word].get_level_values("method")
+            ]
+            for word in PAIR_VERDICTS
         }
         named = [", ".join(names[word]) or "none" for word in ("better", "same")]
         counts = [str(len(names[word])) for word in ("worse", "inconclusive")]
         differences = of_size["difference"][of_size["sets"] == of_size["sets"].max()]
         least = f"{differences.idxmin()[1]}, {differences.min():+.1f}"
-        rows.append([size_text(size), *named, *counts, least, f"{of_size['detectable'].median():.1f}"])
-    header = ["features", "better", "same", "worse", "inconclusive", "least error, points", "detectable"]
-    return [f"{len(compared)} comparisons with all features over {over}:", "", *table_lines(header, rows)]
+        rows.append(
+            [
+                size_text(size),
+                *named,
+                *counts,
+                least,
+                f"{of_size['detectable'].median():.1f}",
+            ]
+        )
+    header = [
+        "features",
+        "better",
+        "same",
+        "worse",
+        "inconclusive",
+        "least error, points",
+        "detectable",
+    ]
+    return [
+        f"{len(compared)} comparisons with all features over {over}:",
+        "",
+        *table_lines(header, rows),
+    ]
 
 
 def best_lines(scores: Scores) -> list[str]:
@@ -301,7 +451,9 @@ def best_lines(scores: Scores) -> list[str]:
     board = leaderboard(scores)
     best = next(name for name in board.index if name != ALL)
     rank, low, high = board.loc[best, ["rank", "low", "high"]]
-    first = first_in_words(board.dropna(subset=["first"]).reset_index(names="method").to_dict("records"))
+    first = first_in_words(
+        board.dropna(subset=["first"]).reset_index(names="method").to_dict("records")
+    )
     beside_best = pairs_of(scores.of_slice(), best)
     verdicts, seen = beside_best["verdict"], beside_best["detectable"].median()
     alike = [*verdicts.index[~verdicts.isin(["better", "worse"])]]
@@ -320,14 +472,31 @@ def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
     rows = []
     for line in texts(path).to_dict("records"):
         number = count_text(int(line["run"]), int(line["universes"]))
-        rows.append([f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]])
-    header = ["claim", "universes", "by default", "share of each verdict", "smallest change with another verdict"]
+        rows.append(
+            [
+                f"`{line['claim']}`",
+                number,
+                line["default"],
+                line["shares"],
+                line["flip"],
+            ]
+        )
+    header = [
+        "claim",
+        "universes",
+        "by default",
+        "share of each verdict",
+        "smallest change with another verdict",
+    ]
     return table_lines(header, rows), [path]
 
 
 def claims_of_theorems() -> tuple[list[str], list[Path]]:
     """Return a section for each theorem."""
-    return [line for each in theorems() for line in theorem_lines(each)], [REFERENCE / "verdicts.csv", SUBSETS]
+    return [line for each in theorems() for line in theorem_lines(each)], [
+        REFERENCE / "verdicts.csv",
+        SUBSETS,
+    ]
 
 
 def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
@@ -357,10 +526,27 @@ def statement_lines(paper: str) -> tuple[list[str], list[Path]]:
             said += f" Left out: {line['left_out']}"
             if line["seen"]:
                 said += f" Known before: {line['seen']}"
-            cells = [said, line["own"], line["beyond"], line["effect"], line["detectable"], line["readings"]]
+            cells = [
+                said,
+                line["own"],
+                line["beyond"],
+                line["effect"],
+                line["detectable"],
+                line["readings"],
+            ]
             rows.append([cell.replace("|", "\\|") for cell in cells])
         lines += [f"## {theme.capitalize()}", ""]
-        lines += table_lines(["statement", "on its data", "elsewhere", "effect", "detectable", "readings"], rows)
+        lines += table_lines(
+            [
+                "statement",
+                "on its data",
+                "elsewhere",
+                "effect",
+                "detectable",
+                "readings",
+            ],
+            rows,
+        )
     lines += ["## Not testable here", ""]
     lines += [f"- {item.statement}: {item.missing}." for item in not_testable(paper)]
     return [*lines, ""], [folder / "verdicts.csv", folder / "robustness.csv"]
@@ -381,14 +567,29 @@ def answer_lines(task: str) -> tuple[list[str], list[Path]]:
     folder = stored_folder()
     answers = pd.read_csv(folder / ANSWERS).query("task == @task")
     board = pd.read_csv(folder / LEADERBOARD).query("task == @task").set_index("method")
-    at_size = answers[(answers["size"] == TOLD_SIZE) & (answers["place"] == SAME_DOMAINS)]
+    at_size = answers[
+        (answers["size"] == TOLD_SIZE) & (answers["place"] == SAME_DOMAINS)
+    ]
     lines = [" ".join(stored_answers(folder, task)), ""]
-    lines += [f"Medians over the methods of each family, with {TOLD_SIZE} features instead of all:", ""]
+    lines += [
+        f"Medians over the methods of each family, with {TOLD_SIZE} features instead of all:",
+        "",
+    ]
     lines += _family_lines(at_size, board)
-    shaped = answers[(answers["size"] == TOLD_SIZE) & (answers["judge"] == SHAPED) & answers["place"].isin(SHAPES)]
-    lines += [f"The same by shape, with a {SHAPED} model, for the lower and the upper quartile of these data sets:", ""]
+    shaped = answers[
+        (answers["size"] == TOLD_SIZE)
+        & (answers["judge"] == SHAPED)
+        & answers["place"].isin(SHAPES)
+    ]
+    lines += [
+        f"The same by shape, with a {SHAPED} model, for the lower and the upper quartile of these data sets:",
+        "",
+    ]
     rows = [[place, *_percents(shaped[shaped["place"] == place])] for place in SHAPES]
-    lines += table_lines(["data sets of a new domain with", *(f"{word}, %" for word in SHARES.values())], rows)
+    lines += table_lines(
+        ["data sets of a new domain with", *(f"{word}, %" for word in SHARES.values())],
+        rows,
+    )
     lines += ["", _without_domains(answers), ""]
     lines += _random_lines(pd.read_csv(folder / BESIDE_RANDOM).query("task == @task"))
     return lines, [folder / ANSWERS, folder / BESIDE_RANDOM, folder / LEADERBOARD]
@@ -400,11 +601,19 @@ def _without_domains(answers: pd.DataFrame) -> str:
     without = at_size[at_size["place"].str.startswith(WITHOUT)]
     if without.empty:
         return ""
-    shares = 100 * pd.DataFrame({place: medians(of_place) for place, of_place in without.groupby("place")}).T
+    shares = (
+        100
+        * pd.DataFrame(
+            {place: medians(of_place) for place, of_place in without.groupby("place")}
+        ).T
+    )
     parts = []
     for column in ("better", "worse"):
         of_column = shares[column].sort_values()
-        ends = [f"{value:.0f} % ({place})" for place, value in (of_column.iloc[[0, -1]]).items()]
+        ends = [
+            f"{value:.0f} % ({place})"
+            for place, value in (of_column.iloc[[0, -1]]).items()
+        ]
         parts.append(f"{SHARES[column]} by more than a point with {' to '.join(ends)}")
     return (
         f"If each domain is left out in turn, the error on a new domain with {TOLD_SIZE} features and a {SHAPED} model "
@@ -421,10 +630,22 @@ def _family_lines(answers: pd.DataFrame, board: pd.DataFrame) -> list[str]:
         cells = [words, str(len(methods))]
         for judge in ("linear", "boosting"):
             of_judge = of_family[of_family["judge"] == judge]
-            cells += [f"{100 * value:.0f}" for value in medians(of_judge)[["better", "worse"]]]
+            cells += [
+                f"{100 * value:.0f}" for value in medians(of_judge)[["better", "worse"]]
+            ]
         own = board.reindex(methods)
-        rows.append([*cells, f"{own['stability'].median():.2f}", f"{own['seconds'].median():.3f}"])
-    heads = [f"{judge}: {word}, %" for judge in ("linear", "boosted trees") for word in ("lower", "higher")]
+        rows.append(
+            [
+                *cells,
+                f"{own['stability'].median():.2f}",
+                f"{own['seconds'].median():.3f}",
+            ]
+        )
+    heads = [
+        f"{judge}: {word}, %"
+        for judge in ("linear", "boosted trees")
+        for word in ("lower", "higher")
+    ]
     return table_lines(["family", "methods", *heads, "stability", "CPU s"], rows)
 
 
@@ -434,8 +655,15 @@ def _random_lines(answers: pd.DataFrame) -> list[str]:
     for place, of_place in answers.groupby("place", sort=False):
         best = of_place.loc[of_place["better"].idxmax()]
         likeliest = f"{best['method']}, {100 * best['better']:.0f} %"
-        rows.append([str(place), f"{best['sources']:.0f}", *_percents(of_place), likeliest])
-    heads = ["new data set of", "sources", *(f"{word}, %" for word in SHARES.values()), "most likely lower"]
+        rows.append(
+            [str(place), f"{best['sources']:.0f}", *_percents(of_place), likeliest]
+        )
+    heads = [
+        "new data set of",
+        "sources",
+        *(f"{word}, %" for word in SHARES.values()),
+        "most likely lower",
+    ]
     head = (
         f"Methods that approximate X compared with {TOLD_SIZE} random features, with a {SHAPED} model: medians over "
         f"{n_different(answers)}."

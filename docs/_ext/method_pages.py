@@ -1,6 +1,7 @@
 """Pages of the benchmark's methods, from their classes, entries and results, and the table that links to the pages.
 
-The pages are written to `docs/methods` before the build reads the sources. They are not committed.
+The pages are written to `docs/methods` before the build reads the sources. They are not
+committed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ SIZES = {
 
 PROMISES = {
     "budget": ("budget", "budget: a theorem states how many features are needed"),
-    "subset": ("subset_promise", "subset: a theorem bounds the error of the columns kept"),
+    "subset": (
+        "subset_promise",
+        "subset: a theorem bounds the error of the columns kept",
+    ),
 }
 """Guarantees by name: the method of a class that provides the guarantee, and its description."""
 
@@ -70,7 +74,9 @@ def described_class(method: PanelMethod) -> type:
 
 def summary_and_source(cls: type) -> tuple[str, str]:
     """Return the first paragraph of a class's docstring, and its references, each on one line."""
-    documented = (inspect.getdoc(cls) or "").replace("References\n----------\n", "Source: ")
+    documented = (inspect.getdoc(cls) or "").replace(
+        "References\n----------\n", "Source: "
+    )
     summary = documented.partition("\n\n")[0]
     source = documented.partition("Source: ")[2]
     return " ".join(summary.split()), " ".join(source.split())
@@ -81,7 +87,9 @@ def guarantees(method: PanelMethod) -> list[str]:
     if getattr(method.selector(), "strategy", "") == "top":
         return []
     cls = described_class(method)
-    return [name for name, (attribute, _) in PROMISES.items() if hasattr(cls, attribute)]
+    return [
+        name for name, (attribute, _) in PROMISES.items() if hasattr(cls, attribute)
+    ]
 
 
 def labels_text(method: PanelMethod) -> str:
@@ -96,7 +104,11 @@ def labels_text(method: PanelMethod) -> str:
 def public_class(method: PanelMethod) -> str:
     """Return the import path of provsel's class for a method, or "" if it has none."""
     cls = described_class(method)
-    return f"provsel.selectors.{cls.__name__}" if cls.__module__.startswith("provsel.selectors.") else ""
+    return (
+        f"provsel.selectors.{cls.__name__}"
+        if cls.__module__.startswith("provsel.selectors.")
+        else ""
+    )
 
 
 def read_results(name: str) -> pd.DataFrame:
@@ -142,9 +154,13 @@ def standing(line: Mapping[str, Any], n_methods: int) -> list[str]:
             f"The difference is largest in the domain {line['worst_domain']}, with {line['worst']:+.1f} points."
         )
     if pd.notna(line["stability"]):
-        sentences.append(f"Its [stability](../glossary.md) over folds is {line['stability']:.2f}.")
+        sentences.append(
+            f"Its [stability](../glossary.md) over folds is {line['stability']:.2f}."
+        )
     if pd.notna(line["seconds"]):
-        sentences.append(f"A selection takes {line['seconds']:.2g} CPU seconds (median over data sets).")
+        sentences.append(
+            f"A selection takes {line['seconds']:.2g} CPU seconds (median over data sets)."
+        )
     if line["failed"]:
         sentences.append(f"It failed on {line['failed']:.0f} data sets.")
     if line["missing"]:
@@ -164,14 +180,20 @@ def beside_all_features(compared: pd.DataFrame) -> list[str]:
                 cells.append("")
                 continue
             row = by_domain.loc[domain]
-            interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if domain == EVERYWHERE else ""
+            interval = (
+                f" [{row['low']:.1f}, {row['high']:.1f}]"
+                if domain == EVERYWHERE
+                else ""
+            )
             verdict = "" if row["verdict"] == UNDECIDED else f" {row['verdict']}"
             cells.append(f"{row['difference']:+.1f}{interval}{verdict}")
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: pd.DataFrame) -> str:
+def method_page(
+    name: str, method: PanelMethod, board: pd.DataFrame, compared: pd.DataFrame
+) -> str:
     """Return the Markdown of the page of a method."""
     summary, _ = summary_and_source(described_class(method))
     lines = [f"# {name}", "", summary, "", f"| property | {name} |", "|---|---|"]
@@ -182,7 +204,9 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
     for task, title in TITLES.items():
         of_task = board[board["task"] == task]
         own_line = of_task[of_task["method"] == name]
-        own_comparisons = compared[(compared["method"] == name) & (compared["task"] == task)]
+        own_comparisons = compared[
+            (compared["method"] == name) & (compared["task"] == task)
+        ]
         if not own_line.empty:
             lines += [f"### {title}", "", *standing(own_line.iloc[0], len(of_task)), ""]
         if not own_comparisons.empty:
@@ -195,17 +219,37 @@ def method_page(name: str, method: PanelMethod, board: pd.DataFrame, compared: p
                 "",
             ]
     if (board["method"] != name).all() and (compared["method"] != name).all():
-        lines += ["This method is not measured yet. `provsel panel` computes the benchmark.", ""]
-    settings = " \\\n    ".join(shlex.quote(setting) for setting in method.overrides(EXAMPLE_SIZE))
-    lines += ["## Run it", "", "This command uses the benchmark's settings on the digits data of scikit-learn:", ""]
-    lines += ["```console", f"$ provsel run dataset=digits \\\n    {settings}", "```", ""]
-    lines += ["[The leaderboard](../benchmark.md#the-leaderboard) lists all methods.", ""]
+        lines += [
+            "This method is not measured yet. `provsel panel` computes the benchmark.",
+            "",
+        ]
+    settings = " \\\n    ".join(
+        shlex.quote(setting) for setting in method.overrides(EXAMPLE_SIZE)
+    )
+    lines += [
+        "## Run it",
+        "",
+        "This command uses the benchmark's settings on the digits data of scikit-learn:",
+        "",
+    ]
+    lines += [
+        "```console",
+        f"$ provsel run dataset=digits \\\n    {settings}",
+        "```",
+        "",
+    ]
+    lines += [
+        "[The leaderboard](../benchmark.md#the-leaderboard) lists all methods.",
+        "",
+    ]
     return "\n".join(lines)
 
 
 def methods_table() -> tuple[list[str], list[Path]]:
     """Return a table with a row for each method that links to its page, and the file that names the methods."""
-    board = read_results("leaderboard").pivot(index="method", columns="task", values="rank")
+    board = read_results("leaderboard").pivot(
+        index="method", columns="task", values="rank"
+    )
     ranks = board.reindex(columns=[*TITLES])
     lines = [
         "| method | kind | target | guarantee | mean rank: classes | numeric targets | what it does |",
@@ -213,14 +257,27 @@ def methods_table() -> tuple[list[str], list[Path]]:
     ]
     for name, method in panel_methods().items():
         summary, _ = summary_and_source(described_class(method))
-        own_ranks = ranks.loc[name] if name in ranks.index else pd.Series(index=[*TITLES], dtype=float)
+        own_ranks = (
+            ranks.loc[name]
+            if name in ranks.index
+            else pd.Series(index=[*TITLES], dtype=float)
+        )
         rank_texts = ["" if pd.isna(rank) else f"{rank:.1f}" for rank in own_ranks]
         link = f"[{name}](methods/{page_name(name)}.md)"
         promised = ", ".join(guarantees(method))
-        cells = [link, method.family, labels_text(method), promised, *rank_texts, summary]
+        cells = [
+            link,
+            method.family,
+            labels_text(method),
+            promised,
+            *rank_texts,
+            summary,
+        ]
         escaped = [cell.replace("|", "\\|") for cell in cells]
         lines.append(f"| {' | '.join(escaped)} |")
-    return [*lines, ""], [Path(provlab.bench.methods.__file__).with_name("methods.yaml")]
+    return [*lines, ""], [
+        Path(provlab.bench.methods.__file__).with_name("methods.yaml")
+    ]
 
 
 def write_pages(app: Sphinx) -> None:

@@ -34,7 +34,9 @@ def add_report(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as made:
         shutil.copytree(SAMPLE, Path(made) / "store")
         command = [sys.executable, "-m", "provlab.cli", "report", f"results={made}"]
-        done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=REPO, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise ExtensionError(f"provsel report: {done.stderr}")
         shutil.copytree(Path(made) / "report", target)
@@ -46,7 +48,9 @@ class ReportLink(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return a paragraph."""
         said = OF_RESULTS if (MADE / "index.html").is_file() else OF_SAMPLE
-        link = nodes.reference("", "Open the report", refuri="../report/index.html", internal=True)
+        link = nodes.reference(
+            "", "Open the report", refuri="../report/index.html", internal=True
+        )
         return [nodes.paragraph("", "", link, nodes.Text(f". {said}"))]
 
 
@@ -55,6 +59,10 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("report-link", ReportLink)
     app.connect(
         "build-finished",
-        lambda app, error: add_report(Path(app.outdir)) if not error and app.builder.name == "html" else None,
+        lambda app, error: (
+            add_report(Path(app.outdir))
+            if not error and app.builder.name == "html"
+            else None
+        ),
     )
     return {"parallel_read_safe": True}

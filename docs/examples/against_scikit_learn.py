@@ -2,8 +2,8 @@
 Comparison with scikit-learn's selectors
 ========================================
 
-``compare`` cross-validates a linear SVM on the features that each selector chooses, on the same
-folds, and tests the differences.
+``compare`` cross-validates a linear SVM on the features that each selector chooses, on
+the same folds, and tests the differences.
 """
 
 import tempfile

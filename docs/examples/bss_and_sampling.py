@@ -2,10 +2,11 @@
 BSS against sampling as epsilon falls
 =====================================
 
-Both methods preserve the geometry of the rows up to epsilon: BSS always, sampling with a given
-probability, here 0.9. The number of features that the theorems require grows like 1 / epsilon^2.
-The right panel shows the measured error of both methods at the number that BSS's theorem requires.
-For sampling, it shows the median and the range of ten draws.
+Both methods preserve the geometry of the rows up to epsilon: BSS always, sampling with
+a given probability, here 0.9. The number of features that the theorems require grows
+like 1 / epsilon^2. The right panel shows the measured error of both methods at the
+number that BSS's theorem requires. For sampling, it shows the median and the range of
+ten draws.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Certificates on your data
 =========================
 
-``certify_subset`` measures how well the selected columns approximate all of X, and compares the
-error with the selector's bound if it has one. ``certify`` does the same for the theorems on
-eigenvalues, margin and radius.
+``certify_subset`` measures how well the selected columns approximate all of X, and
+compares the error with the selector's bound if it has one. ``certify`` does the same
+for the theorems on eigenvalues, margin and radius.
 """
 
 import matplotlib.pyplot as plt
@@ -24,10 +24,9 @@ X, y = X[y < 2], y[y < 2]
 for theorem in certify(BSSSelector(60).fit(X, y), X, y):
     print(f"BSS, 60 features: {theorem.name} {theorem.state}")
 
-# %%
-# The figure shows the squared error of the projection on r columns, divided by the least possible
-# with any r directions, so no ratio is below 1. Dashed lines are the bounds of selectors that have
-# one.
+# %% The figure shows the squared error of the projection on r columns, divided by the
+# least possible with any r directions, so no ratio is below 1. Dashed lines are the
+# bounds of selectors that have one.
 
 sizes = [2, 4, 8, 16, 24, 32]
 methods = {

@@ -2,10 +2,10 @@
 Test your own claim
 ===================
 
-A claim is a test with a margin within which a difference does not count. It is fixed before the
-numbers are seen, and ``provsel verify`` gives its verdict. Here the table of ``provsel new`` is
-computed on other data, with four claims. In the figure, differences in the grey band lie within the
-margin.
+A claim is a test with a margin within which a difference does not count. It is fixed
+before the numbers are seen, and ``provsel verify`` gives its verdict. Here the table of
+``provsel new`` is computed on other data, with four claims. In the figure, differences
+in the grey band lie within the margin.
 """
 
 import subprocess

@@ -2,9 +2,9 @@
 Leverage scores in a figure
 ===========================
 
-A leverage score measures how much a single feature contributes to the geometry of the rows. Here
-twenty features carry a signal of rank 5, and the others are weak copies of it. The scores separate
-them without labels.
+A leverage score measures how much a single feature contributes to the geometry of the
+rows. Here twenty features carry a signal of rank 5, and the others are weak copies of
+it. The scores separate them without labels.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,11 @@
 A specification curve
 =====================
 
-A paper leaves details open, called places. Each defensible reading of a place is an option, and
-each combination of options is a universe. The claim is tested in all universes, and the marks below
-the curve show what it depends on. The curve is the difference in points of error. Its dots are blue
-if the claim is replicated, orange if it is contradicted, and grey if it is inconclusive.
+A paper leaves details open, called places. Each defensible reading of a place is an
+option, and each combination of options is a universe. The claim is tested in all
+universes, and the marks below the curve show what it depends on. The curve is the
+difference in points of error. Its dots are blue if the claim is replicated, orange if
+it is contradicted, and grey if it is inconclusive.
 """
 
 import subprocess

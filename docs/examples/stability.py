@@ -2,9 +2,9 @@
 How stable a selection is
 =========================
 
-The selectors are fitted on bootstrap samples of the rows, and the stability index measures how much
-their selections agree. It is 1 if they are always the same, and 0 if they agree no more than random
-ones. Each index has an interval.
+The selectors are fitted on bootstrap samples of the rows, and the stability index
+measures how much their selections agree. It is 1 if they are always the same, and 0 if
+they agree no more than random ones. Each index has an interval.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A stream larger than memory
 ===========================
 
-The columns of a file are read in blocks, and only one block is in memory at a time. The selector
-decides on each column once, when it arrives.
+The columns of a file are read in blocks, and only one block is in memory at a time. The
+selector decides on each column once, when it arrives.
 """
 
 import tempfile

@@ -2,8 +2,9 @@
 An SVM from a file
 ==================
 
-The rows are read in passes over a file, and the solver works on l random combinations of the
-features. The optimum of the full problem is never computed, but it is bounded from both sides.
+The rows are read in passes over a file, and the solver works on l random combinations
+of the features. The optimum of the full problem is never computed, but it is bounded
+from both sides.
 """
 
 import tempfile

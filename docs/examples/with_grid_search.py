@@ -2,7 +2,8 @@
 Selection inside GridSearchCV
 =============================
 
-The number of features is a parameter like any other. The search chooses it on the training rows.
+The number of features is a parameter like any other. The search chooses it on the
+training rows.
 """
 
 import matplotlib.pyplot as plt

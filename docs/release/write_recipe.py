@@ -29,7 +29,9 @@ def release_recipe(recipe: str, owner: dict[str, object], sdist: Path) -> str:
         If the recipe does not take its source from the checkout.
     """
     if recipe.count(CHECKOUT) != 1:
-        raise ValueError(f"recipe.yaml: expected the source {CHECKOUT.strip()!r} once; correct it.")
+        raise ValueError(
+            f"recipe.yaml: expected the source {CHECKOUT.strip()!r} once; correct it."
+        )
     repository = str(owner["repository"]).rstrip("/")
     digest = hashlib.sha256(sdist.read_bytes()).hexdigest()
     url = f"{repository}/releases/download/v${{{{ version }}}}/{sdist.name}"

@@ -53,4 +53,10 @@ def bench_bss_beside_the_textbook(benchmark, rows, r, contender):
     V = spectral_basis(rows_for_bss(rows)).V
     if rows.startswith("Gaussian"):
         benchmark.extra_info["goal"] = f"textbook / {OURS} >= 50"
-    benchmark(textbook_bss if contender == "textbook" else lambda V, r: bss(OrderedColumns(V), r), V, r)
+    benchmark(
+        textbook_bss
+        if contender == "textbook"
+        else lambda V, r: bss(OrderedColumns(V), r),
+        V,
+        r,
+    )

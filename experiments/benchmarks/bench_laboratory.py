@@ -38,7 +38,9 @@ def started(*arguments):
     """Return a function that waits for a new process, which has the user's data sets and remembers nothing else."""
     environment = {**os.environ, "PROVSEL_DATA": MEMORY.name}
     command = [sys.executable, *map(str, arguments)]
-    return lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+    return lambda: subprocess.run(
+        command, check=True, stdout=subprocess.DEVNULL, env=environment
+    )
 
 
 @by_the_clock
@@ -51,23 +53,41 @@ def bench_imports(benchmark, statement, contender):
 
 @by_the_clock
 @contenders("command", SVM)
-@pytest.mark.parametrize("command", ["--help", "status --help", "status --results {}", "verify --results {}"])
+@pytest.mark.parametrize(
+    "command", ["--help", "status --help", "status --results {}", "verify --results {}"]
+)
 def bench_commands(benchmark, tmp_path, command, contender):
     """Time commands of nothing that is stored."""
     words = command.format(tmp_path).split()
-    benchmark(started("-c", SVM) if contender == SVM else started("-m", "provlab.cli", *words))
+    benchmark(
+        started("-c", SVM) if contender == SVM else started("-m", "provlab.cli", *words)
+    )
 
 
 @cache
 def small_tasks(number):
     """Return tasks of one trial each, of the cheapest kind, all of one small data set."""
-    dataset = ["dataset.n_samples=60", "dataset.n_features=120", f"protocol.repeats={number // 10 + 1}"]
-    selector = ["selector=uniform", "selector.n_features_to_select=5", "protocol.setting=unsupervised"]
-    tasks = make_tasks(cells_of(compose_config([*dataset, *selector, "protocol.certify=false"])))
+    dataset = [
+        "dataset.n_samples=60",
+        "dataset.n_features=120",
+        f"protocol.repeats={number // 10 + 1}",
+    ]
+    selector = [
+        "selector=uniform",
+        "selector.n_features_to_select=5",
+        "protocol.setting=unsupervised",
+    ]
+    tasks = make_tasks(
+        cells_of(compose_config([*dataset, *selector, "protocol.certify=false"]))
+    )
     return [replace(task, trials=task.trials[:1]) for task in tasks[:number]]
 
 
-EXECUTORS = {"serial": {"name": "serial"}, "loky": {"name": "loky", "n_jobs": 2}, "dask": {"name": "dask", "n_jobs": 2}}
+EXECUTORS = {
+    "serial": {"name": "serial"},
+    "loky": {"name": "loky", "n_jobs": 2},
+    "dask": {"name": "dask", "n_jobs": 2},
+}
 
 
 @by_the_clock
@@ -78,14 +98,22 @@ def bench_tasks(benchmark, number, contender):
     if contender in EXECUTORS:
         benchmark(lambda: list(execute(tasks, EXECUTORS[contender])))
         return
-    with pytest.importorskip("distributed").LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with pytest.importorskip("distributed").LocalCluster(
+        2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
         there = {"name": "dask", "address": cluster.scheduler_address}
         benchmark(lambda: list(execute(tasks, there)))
 
 
 def fold_of(task):
-    numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
-    return make_fold(protocol_named(task.protocol["split"]), load_from(task.dataset), **numbers)
+    numbers = {
+        "n_splits": task.protocol["n_splits"],
+        "split_seed": task.split_seed,
+        "fold": task.fold,
+    }
+    return make_fold(
+        protocol_named(task.protocol["split"]), load_from(task.dataset), **numbers
+    )
 
 
 def each_trial_alone(task):
@@ -96,7 +124,9 @@ def each_trial_alone(task):
         cell = task.cells[trial.cell]
         selector, model = build("selector", cell.selector), build("model", cell.model)
         if selector.is_random:
-            selector.set_params(random_state=trial_seed(cell, task.repeat, task.fold, trial.draw))
+            selector.set_params(
+                random_state=trial_seed(cell, task.repeat, task.fold, trial.draw)
+            )
         rows = slice(None)
         if cell.protocol["setting"] == "supervised":
             around = OnSupportVectors(selector, svm=model).fit(X, y)
@@ -105,7 +135,9 @@ def each_trial_alone(task):
                 rows = around.support_rows_
         else:
             selector.fit(X, y)
-        model.fit(reduced_rows(selector, X[rows]), y[rows]).predict(reduced_rows(selector, fold.X_test))
+        model.fit(reduced_rows(selector, X[rows]), y[rows]).predict(
+            reduced_rows(selector, fold.X_test)
+        )
 
 
 def shared_parts(task):
@@ -118,15 +150,28 @@ def shared_parts(task):
 @cache
 def task_of(name, setting, methods):
     loaded("techtc", set=name)
-    settings = [f"dataset.set=[{name}]", f"protocol.setting={setting}", "protocol.repeats=1", "protocol.certify=false"]
+    settings = [
+        f"dataset.set=[{name}]",
+        f"protocol.setting={setting}",
+        "protocol.repeats=1",
+        "protocol.certify=false",
+    ]
     task = next(iter(make_tasks(compose_artefact("paul2016/figure1", settings).cells)))
     if methods == "all":
         return task
-    trials = [trial for trial in task.trials if "BSS" not in task.cells[trial.cell].selector["_target_"]]
+    trials = [
+        trial
+        for trial in task.trials
+        if "BSS" not in task.cells[trial.cell].selector["_target_"]
+    ]
     return replace(task, trials=tuple(trials))
 
 
-FOLDS = {"shared": run_task, "each trial alone": each_trial_alone, "SVM and basis": shared_parts}
+FOLDS = {
+    "shared": run_task,
+    "each trial alone": each_trial_alone,
+    "SVM and basis": shared_parts,
+}
 
 
 @contenders(*FOLDS)

@@ -20,7 +20,9 @@ WHOLE = 10**6
 
 @cache
 def blocks(components, n_features, store):
-    return GaussianBlocks(components, n_features, variance=1 / n_features, key=0, store=store)
+    return GaussianBlocks(
+        components, n_features, variance=1 / n_features, key=0, store=store
+    )
 
 
 @cache
@@ -54,7 +56,9 @@ def sparse_rows(name):
     if name == "CCAT":
         return sparse.csr_array(loaded("rcv1_ccat").X)
     n, d = 65_536, 1_000_000
-    return sparse.random_array((n, d), density=100 / d, format="csr", rng=np.random.default_rng(0))
+    return sparse.random_array(
+        (n, d), density=100 / d, format="csr", rng=np.random.default_rng(0)
+    )
 
 
 SPARSE = [
@@ -69,13 +73,17 @@ SPARSE = [
 def bench_sparse_rows(benchmark, name, components, rows, contender):
     X = sparse_rows(name)[:rows]
     if contender == "scikit-learn":
-        benchmark(GaussianRandomProjection(components, random_state=0).fit(X[:1]).transform, X)
+        benchmark(
+            GaussianRandomProjection(components, random_state=0).fit(X[:1]).transform, X
+        )
     else:
         benchmark(compressors(X, components)[contender])
 
 
 @contenders("chunks together", "chunks alone", STORED)
-@pytest.mark.parametrize(("name", "components"), [("CCAT", 100), slow("a million columns", 100)])
+@pytest.mark.parametrize(
+    ("name", "components"), [("CCAT", 100), slow("a million columns", 100)]
+)
 def bench_rows_to_a_file(benchmark, tmp_path, name, components, contender):
     X = sparse_rows(name)
     if contender == STORED:
@@ -84,4 +92,8 @@ def bench_rows_to_a_file(benchmark, tmp_path, name, components, contender):
     compression = GaussianCompression(components, store=False, random_state=0)
     together = _compression_stream.TOGETHER if contender == "chunks together" else 1
     with patch.object(_compression_stream, "TOGETHER", together):
-        benchmark(lambda: compression.compress_to(tmp_path / "Z.parquet", row_chunks(X, chunk_rows=1_024)))
+        benchmark(
+            lambda: compression.compress_to(
+                tmp_path / "Z.parquet", row_chunks(X, chunk_rows=1_024)
+            )
+        )

@@ -15,10 +15,15 @@ from provsel.kernels.lpsvm import lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
 from provsel.models import LiblinearSVM, LibsvmSVM
-from provsel.selectors import AlphaInvestingSelector, LaplacianScoreSelector, SVMRFESelector
+from provsel.selectors import (
+    AlphaInvestingSelector,
+    LaplacianScoreSelector,
+    SVMRFESelector,
+)
 from provsel.training_view import TrainingView
 
-SCHEDULES = {  # a tenth is of the columns that remain in provsel, and of all in scikit-learn
+# a tenth is of the columns that remain in provsel, and of all in scikit-learn
+SCHEDULES = {
     "500 a round": (500, [300]),
     "a tenth a round": (0.1, [300]),
     "three sizes on one path": (500, [500, 400, 300]),
@@ -44,7 +49,9 @@ def bench_rfe(benchmark, schedule, contender):
 
     if step == 500 and sizes == [300]:
         benchmark.extra_info["goal"] = f"{SKLEARN} / {OURS} >= 10"
-    benchmark({OURS: ours, SKLEARN: theirs, ONE_SVM: lambda: LibsvmSVM().fit(X, y)}[contender])
+    benchmark(
+        {OURS: ours, SKLEARN: theirs, ONE_SVM: lambda: LibsvmSVM().fit(X, y)}[contender]
+    )
 
 
 def signed(X, y):
@@ -68,7 +75,10 @@ def ccat_support():
 
 
 @contenders("HiGHS", "Newton", "HiGHS, all columns", ONE_SVM)
-@pytest.mark.parametrize(("rows", "nu"), [*((name, 1.0) for name in TECHTC), slow("CCAT", 1.0), slow("CCAT", 10.0)])
+@pytest.mark.parametrize(
+    ("rows", "nu"),
+    [*((name, 1.0) for name in TECHTC), slow("CCAT", 1.0), slow("CCAT", 10.0)],
+)
 def bench_lpsvm(benchmark, rows, nu, contender):
     if rows == "CCAT":
         X, y = ccat_support()
@@ -90,9 +100,17 @@ IMAGES = ["orl", "coil20", "usps"]
 def skfeature_scores(X):
     """Return their scores of our graph, whose rows are neighbours of themselves there."""
     affinity = pytest.importorskip("skfeature.utility.construct_W").construct_W
-    lap_score = pytest.importorskip("skfeature.function.similarity_based.lap_score").lap_score
+    lap_score = pytest.importorskip(
+        "skfeature.function.similarity_based.lap_score"
+    ).lap_score
     width = LaplacianScoreSelector(1).fit(X).kernel_width_
-    options = {"metric": "euclidean", "neighbor_mode": "knn", "weight_mode": "heat_kernel", "k": 5, "t": width}
+    options = {
+        "metric": "euclidean",
+        "neighbor_mode": "knn",
+        "weight_mode": "heat_kernel",
+        "k": 5,
+        "t": width,
+    }
     return lambda: lap_score(X, mode="raw", W=affinity(X, **options))
 
 
@@ -105,7 +123,9 @@ def bench_laplacian_score(benchmark, name, contender):
         return
     work = {
         OURS: lambda: LaplacianScoreSelector(20).fit(X),
-        "neighbours alone": lambda: NearestNeighbors(n_neighbors=5, algorithm="brute").fit(X).kneighbors(),
+        "neighbours alone": lambda: (
+            NearestNeighbors(n_neighbors=5, algorithm="brute").fit(X).kneighbors()
+        ),
         "X X^T": lambda: X @ X.T,
     }
     benchmark(work[contender])

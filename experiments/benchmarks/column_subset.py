@@ -1,11 +1,13 @@
 """How well 20 columns stand for a matrix: every selector on seven matrices.
 
-python experiments/benchmarks/column_subset.py --repeats 5 --csv docs/measured/column_subset.csv
+python experiments/benchmarks/column_subset.py --repeats 5 --csv
+docs/measured/column_subset.csv
 
-The number is ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 of `certify_subset`, with k = r = 20 (59 of Kahan's 60 columns), of
-one draw of each matrix, digits centred; randomised methods are means over `--repeats` seeds. Methods with a rank of r/2
-promise something beside X_{r/2} only. A ratio above a promise that is certain is a defect, and stops the run.
-`extremes.py` has what each costs.
+The number is ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 of `certify_subset`, with k = r = 20
+(59 of Kahan's 60 columns), of one draw of each matrix, digits centred; randomised
+methods are means over `--repeats` seeds. Methods with a rank of r/2 promise something
+beside X_{r/2} only. A ratio above a promise that is certain is a defect, and stops the
+run. `extremes.py` has what each costs.
 """
 
 import argparse
@@ -44,9 +46,13 @@ METHODS = {
     "RRQR": RRQRSelector,
     "adaptive randomized pivoting": AdaptiveRandomizedPivotingSelector,
     "randomly pivoted QR": RandomlyPivotedQRSelector,
-    "online ridge": lambda r: OnlineLeverageSelector(r, outside_span="ridge", ridge=1.0),
+    "online ridge": lambda r: OnlineLeverageSelector(
+        r, outside_span="ridge", ridge=1.0
+    ),
     "top leverage": lambda r: LeverageScoreSelector(r, strategy="top", rank=r),
-    "leverage, without replacement": lambda r: LeverageScoreSelector(r, replace=False, rank=r),
+    "leverage, without replacement": lambda r: LeverageScoreSelector(
+        r, replace=False, rank=r
+    ),
     "leverage, with replacement": lambda r: LeverageScoreSelector(r, rank=r),
     "uniform": UniformSelector,
 }
@@ -62,14 +68,24 @@ def matrices(d=400):
     """Return X and r by name; of text the first registered set where it is here."""
     rng = np.random.default_rng(0)
     signal = rng.standard_normal((100, 20)) @ rng.standard_normal((20, d))
-    coherent = np.linalg.qr(rng.standard_normal((d, 20)) * rng.standard_t(1.5, (d, 1)))[0]
+    coherent = np.linalg.qr(rng.standard_normal((d, 20)) * rng.standard_t(1.5, (d, 1)))[
+        0
+    ]
     base = rng.standard_normal((100, d // 10))
     digits = load_dataset("digits").X
     by_name = {
         "gauss": (rng.standard_normal((100, d // 4)), 20),
         "low rank": (signal + 0.01 * rng.standard_normal((100, d)), 20),
-        "coherent": (rng.standard_normal((100, 20)) @ coherent.T + 0.01 * rng.standard_normal((100, d)), 20),
-        "duplicates": (np.hstack([base] * 10) + 1e-3 * rng.standard_normal((100, base.shape[1] * 10)), 20),
+        "coherent": (
+            rng.standard_normal((100, 20)) @ coherent.T
+            + 0.01 * rng.standard_normal((100, d)),
+            20,
+        ),
+        "duplicates": (
+            np.hstack([base] * 10)
+            + 1e-3 * rng.standard_normal((100, base.shape[1] * 10)),
+            20,
+        ),
         "digits": (digits - digits.mean(axis=0), 20),
         "Kahan": (kahan(60), 59),
     }
@@ -95,16 +111,32 @@ def certified(name, method, X, r, repeats):
         if selector.is_random:
             selector.set_params(random_state=seed)
         selector.fit(X)
-        certificate, promised = certify_subset(selector, X, r), certify_subset(selector, X)
+        certificate, promised = (
+            certify_subset(selector, X, r),
+            certify_subset(selector, X),
+        )
         if VIOLATED in (certificate.state, promised.state):
-            raise SystemExit(f"{method} on {name}: expected its promise to hold, got {certificate}, {promised}.")
-        place = {"data": name, "n": X.shape[0], "d": X.shape[1], "r": r, "method": method, "seed": seed}
+            raise SystemExit(
+                f"{method} on {name}: expected its promise to hold, got {certificate}, {promised}."
+            )
+        place = {
+            "data": name,
+            "n": X.shape[0],
+            "d": X.shape[1],
+            "r": r,
+            "method": method,
+            "seed": seed,
+        }
         yield place | certificate.as_record()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--columns", type=int, default=400, help="of the drawn matrices")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--columns", type=int, default=400, help="of the drawn matrices"
+    )
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--csv", type=Path, help="write all ratios and bounds there")
     options = parser.parse_args()

@@ -1,13 +1,15 @@
 """Every selector on very wide and very tall X: CPU seconds and memory of one fit.
 
-python experiments/benchmarks/extremes.py [--size 1000000] [--limit 60] [--selectors RRQRSelector ...]
+python experiments/benchmarks/extremes.py [--size 1000000] [--limit 60] [--selectors
+RRQRSelector ...]
 
-Wide: 100 x 1,000,000, sparse, one value in a hundred, uniform between 0 and 1. Tall: 1,000,000 x 100, dense and
-Gaussian. Both have two classes, told by ten columns with noise. Each selector keeps 20 features, by the leading 10
-singular vectors or 10 projections where it has such a number, and has its defaults else. Those that only wrap another
-selector are left out.
-Each fit is a process of its own, on one BLAS thread, with an end after `--limit` CPU seconds and at 8 GiB of addresses
-beyond X (Linux only). Memory is the peak (VmHWM) beyond X itself. The output is docs/measured/extremes.md.
+Wide: 100 x 1,000,000, sparse, one value in a hundred, uniform between 0 and 1. Tall:
+1,000,000 x 100, dense and Gaussian. Both have two classes, told by ten columns with
+noise. Each selector keeps 20 features, by the leading 10 singular vectors or 10
+projections where it has such a number, and has its defaults else. Those that only wrap
+another selector are left out. Each fit is a process of its own, on one BLAS thread,
+with an end after `--limit` CPU seconds and at 8 GiB of addresses beyond X (Linux only).
+Memory is the peak (VmHWM) beyond X itself. The output is docs/measured/extremes.md.
 """
 
 import argparse
@@ -26,7 +28,12 @@ from threadpoolctl import threadpool_limits
 from provsel import selectors
 
 SHORT, N_RELEVANT = 100, 10
-ARGUMENTS = {"n_features_to_select": 20, "rank": 10, "n_projections": 10, "random_state": 0}
+ARGUMENTS = {
+    "n_features_to_select": 20,
+    "rank": 10,
+    "n_projections": 10,
+    "random_state": 0,
+}
 MEGABYTES = 8 << 10
 
 
@@ -50,7 +57,11 @@ def names():
     chosen = []
     for name in selectors.__all__:
         cls = getattr(selectors, name)
-        is_selector = inspect.isclass(cls) and issubclass(cls, selectors.BaseSelector) and not inspect.isabstract(cls)
+        is_selector = (
+            inspect.isclass(cls)
+            and issubclass(cls, selectors.BaseSelector)
+            and not inspect.isabstract(cls)
+        )
         if is_selector and "selector" not in inspect.signature(cls).parameters:
             chosen.append(name)
     return chosen
@@ -82,19 +93,27 @@ def fit(name, shape, size, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", type=int, default=1_000_000)
     parser.add_argument("--limit", type=int, default=60, help="CPU seconds of a fit")
-    parser.add_argument("--selectors", nargs="+", choices=names(), default=names(), metavar="NAME")
+    parser.add_argument(
+        "--selectors", nargs="+", choices=names(), default=names(), metavar="NAME"
+    )
     options = parser.parse_args()
     long = f"{options.size:,}"
-    print(f"| | {SHORT} x {long}, sparse (CPU s) | memory (MB) | {long} x {SHORT}, dense (CPU s) | memory (MB) |")
+    print(
+        f"| | {SHORT} x {long}, sparse (CPU s) | memory (MB) | {long} x {SHORT}, dense (CPU s) | memory (MB) |"
+    )
     print("|---|--:|--:|--:|--:|")
     for name in options.selectors:
         cells = []
         for shape in ("wide", "tall"):
             try:
-                cells.append(in_new_process(fit, name, shape, options.size, options.limit))
+                cells.append(
+                    in_new_process(fit, name, shape, options.size, options.limit)
+                )
             except BrokenProcessPool:
                 cells.append(f"more than {options.limit} s | ")
         print(f"| `{name}` | {' | '.join(cells)} |", flush=True)

@@ -1,23 +1,27 @@
 """Methods of the field beside the packages that people use, in one run: CPU seconds, picks in common, memory.
 
-python experiments/benchmarks/field.py [--sizes 60x200 ...] [--methods mRMR ...] [--csv FILE]
-python experiments/benchmarks/field.py --growth [--methods mRMR ...] [--csv FILE]
+python experiments/benchmarks/field.py [--sizes 60x200 ...] [--methods mRMR ...] [--csv
+FILE] python experiments/benchmarks/field.py --growth [--methods mRMR ...] [--csv FILE]
 python experiments/benchmarks/field.py --memory [--methods mRMR ...] [--csv FILE]
 
-Each case is 20 features of random rows whose columns repeat each other in groups; classes are two, numbers are a sum
-of three groups. One BLAS thread. Seconds are CPU seconds of the process: the median of three, or one run of what takes
-more than a second. Picks: how many of the package's 20 are among ours. MB: the largest that ours allocates beside X,
-by tracemalloc, in a run before. A case replaces its row in the CSV file, so that a table can be made piece by piece.
+Each case is 20 features of random rows whose columns repeat each other in groups;
+classes are two, numbers are a sum of three groups. One BLAS thread. Seconds are CPU
+seconds of the process: the median of three, or one run of what takes more than a
+second. Picks: how many of the package's 20 are among ours. MB: the largest that ours
+allocates beside X, by tracemalloc, in a run before. A case replaces its row in the CSV
+file, so that a table can be made piece by piece.
 
-`--growth` measures ours alone: exponents of the CPU seconds in n, of 500 to 4,000 rows of 200 columns, and in d, of
-1,000 to 8,000 columns of 100 rows, classes, fitted to the three largest.
+`--growth` measures ours alone: exponents of the CPU seconds in n, of 500 to 4,000 rows
+of 200 columns, and in d, of 1,000 to 8,000 columns of 100 rows, classes, fitted to the
+three largest.
 
-`--memory` measures the largest resident set of a process of its own, with interpreter and X, of ours on 20,000 x 500
-and 200 x 100,000, classes. A fit is stopped after `LONGEST` CPU seconds; the peak is that of the part before.
+`--memory` measures the largest resident set of a process of its own, with interpreter
+and X, of ours on 20,000 x 500 and 200 x 100,000, classes. A fit is stopped after
+`LONGEST` CPU seconds; the peak is that of the part before.
 
-Packages that are no dependency of provsel are compared where they can be imported: pip install mrmr-selection
-skfeature-chappers skrebate pyHSICLasso boruta knockpy skmatter. Packages that take minutes are left out: see
-`TOO_LONG`.
+Packages that are no dependency of provsel are compared where they can be imported: pip
+install mrmr-selection skfeature-chappers skrebate pyHSICLasso boruta knockpy skmatter.
+Packages that take minutes are left out: see `TOO_LONG`.
 """
 
 import argparse
@@ -35,10 +39,26 @@ from inputs import cpu_seconds, in_new_process, traced
 from threadpoolctl import threadpool_limits
 
 SIZES = ("60x200", "200x2000", "2000x500", "100x20000")
-FIELDS = ["method", "package", "rows x columns", "target", "ours s", "theirs s", "times", "picks", "MB"]
+FIELDS = [
+    "method",
+    "package",
+    "rows x columns",
+    "target",
+    "ours s",
+    "theirs s",
+    "times",
+    "picks",
+    "MB",
+]
 ROWS, COLUMNS = (500, 1000, 2000, 4000), (1000, 2000, 4000, 8000)
 KNOCKOFF_SIZES = ["200x250", "200x500", "200x1000", "200x2000"]
-GROWTH_FIELDS = ["method", "exponent of n", "exponent of d", "s of 4,000 x 200", "s of 100 x 8,000"]
+GROWTH_FIELDS = [
+    "method",
+    "exponent of n",
+    "exponent of d",
+    "s of 4,000 x 200",
+    "s of 100 x 8,000",
+]
 MEMORY_SIZES, LONGEST = ("20000x500", "200x100000"), 20
 MEMORY_FIELDS = ["method", "rows x columns", "peak MB", "before MB", "s"]
 
@@ -49,7 +69,9 @@ def rows_of(size):
     n_samples, n_features = map(int, size.split("x"))
     rng = np.random.default_rng([n_samples, n_features])
     hidden = rng.standard_normal((n_samples, 50))
-    X = hidden[:, np.arange(n_features) % 50] + 1.5 * rng.standard_normal((n_samples, n_features))
+    X = hidden[:, np.arange(n_features) % 50] + 1.5 * rng.standard_normal(
+        (n_samples, n_features)
+    )
     numbers = hidden[:, :3].sum(axis=1) + rng.standard_normal(n_samples)
     return X, (numbers > np.median(numbers)).astype(int), numbers
 
@@ -80,7 +102,13 @@ def table_rows(sizes, methods):
         for method in methods:
             for target in CASES[method].targets:
                 if not is_in(size, target, LEFT_OUT.get(method, ())):
-                    yield measured(method, size, target, X, classes if target == "classes" else numbers)
+                    yield measured(
+                        method,
+                        size,
+                        target,
+                        X,
+                        classes if target == "classes" else numbers,
+                    )
 
 
 def measured(method, size, target, X, y):
@@ -88,7 +116,12 @@ def measured(method, size, target, X, y):
     run = partial(case.select, X, y)
     picked, megabytes = traced(run)
     seconds, _ = timed(run)
-    row = {"method": method, "rows x columns": size, "target": target, "ours s": f"{seconds:.3g}"}
+    row = {
+        "method": method,
+        "rows x columns": size,
+        "target": target,
+        "ours s": f"{seconds:.3g}",
+    }
     row["MB"] = f"{megabytes:.0f}"
     if case.package_select is None or is_in(size, target, TOO_LONG.get(method, ())):
         return row
@@ -97,7 +130,11 @@ def measured(method, size, target, X, y):
     except ImportError as missing:
         print(f"{method}: {missing.name} is not installed, and {case.package} left out")
         return row
-    row |= {"package": case.package, "theirs s": f"{their_seconds:.3g}", "times": rounded(their_seconds / seconds)}
+    row |= {
+        "package": case.package,
+        "theirs s": f"{their_seconds:.3g}",
+        "times": rounded(their_seconds / seconds),
+    }
     return row | {"picks": f"{np.intersect1d(picked, theirs).size} of {len(theirs)}"}
 
 
@@ -106,7 +143,9 @@ def growth_rows(methods):
     for method in methods:
         row = {"method": method}
         tall = [f"{n}x200" for n in ROWS]
-        wide = KNOCKOFF_SIZES if method == "knockoffs" else [f"100x{d}" for d in COLUMNS]
+        wide = (
+            KNOCKOFF_SIZES if method == "knockoffs" else [f"100x{d}" for d in COLUMNS]
+        )
         for place, names in enumerate([tall, wide]):
             seconds = []
             for size in names:
@@ -120,19 +159,27 @@ def growth_rows(methods):
 
 def exponent_text(sizes, seconds):
     """Return "0.98 ± 0.02", of least squares in the logarithms of the three largest: small ones have constant costs."""
-    (exponent, _), covariance = np.polyfit(np.log(sizes[-3:]), np.log(seconds[-3:]), 1, cov=True)
+    (exponent, _), covariance = np.polyfit(
+        np.log(sizes[-3:]), np.log(seconds[-3:]), 1, cov=True
+    )
     return f"{exponent:.2f} ± {np.sqrt(covariance[0, 0]):.2f}"
 
 
 def memory_rows(methods):
     """Yield a row for each size and method."""
     for size in MEMORY_SIZES:
-        rows_of(size)  # before the fork, so that a peak has X and nothing of how it is drawn
+        # before the fork, so that a peak has X and nothing of how it is drawn
+        rows_of(size)
         for method in methods:
             if method == "knockoffs" and size != "20000x500":
                 continue  # which refuses more than 2,000 columns
             before, peak, seconds = in_new_process(peaks, method, size, start="fork")
-            row = {"method": method, "rows x columns": size, "peak MB": f"{peak:.0f}", "before MB": f"{before:.0f}"}
+            row = {
+                "method": method,
+                "rows x columns": size,
+                "peak MB": f"{peak:.0f}",
+                "before MB": f"{before:.0f}",
+            }
             yield row | {"s": seconds}
 
 
@@ -172,10 +219,20 @@ def table_of(rows, fields, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--growth", action="store_true", help="exponents of ours in n and d, and no package")
-    parser.add_argument("--memory", action="store_true", help="largest resident sets of ours, and no package")
+    parser.add_argument(
+        "--growth",
+        action="store_true",
+        help="exponents of ours in n and d, and no package",
+    )
+    parser.add_argument(
+        "--memory",
+        action="store_true",
+        help="largest resident sets of ours, and no package",
+    )
     parser.add_argument("--sizes", nargs="+", default=SIZES)
-    parser.add_argument("--methods", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument(
+        "--methods", nargs="+", default=list(CASES), choices=list(CASES)
+    )
     parser.add_argument("--csv", type=Path, help="write the table there too")
     options = parser.parse_args()
     with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
@@ -184,7 +241,9 @@ def main():
         elif options.memory:
             table = table_of(memory_rows(options.methods), MEMORY_FIELDS, options.csv)
         else:
-            table = table_of(table_rows(options.sizes, options.methods), FIELDS, options.csv)
+            table = table_of(
+                table_rows(options.sizes, options.methods), FIELDS, options.csv
+            )
     print(table.to_string(index=False, na_rep=""))
     if options.csv:
         table.to_csv(options.csv, index=False)

@@ -1,8 +1,9 @@
 """python experiments/benchmarks/ratios.py RUN.json [--goals FILE]: goals of a stored run.
 
-RUN.json is what `make bench OVERRIDES=--benchmark-autosave` left below results/benchmarks. A goal compares medians of
-two contenders of a group, or one with a number of seconds; its range is of the fastest and slowest rounds. --goals
-writes what the page of results/reference shows, results/reference/benchmarks.json.
+RUN.json is what `make bench OVERRIDES=--benchmark-autosave` left below
+results/benchmarks. A goal compares medians of two contenders of a group, or one with a
+number of seconds; its range is of the fastest and slowest rounds. --goals writes what
+the page of results/reference shows, results/reference/benchmarks.json.
 """
 
 import argparse
@@ -28,7 +29,11 @@ def rounds_of(name, contenders):
 
 def goal_of(group, contenders):
     """Return the line of a group with a goal such as "textbook / provsel >= 50"."""
-    [text] = {bench["extra_info"]["goal"] for bench in contenders.values() if "goal" in bench["extra_info"]}
+    [text] = {
+        bench["extra_info"]["goal"]
+        for bench in contenders.values()
+        if "goal" in bench["extra_info"]
+    }
     ratio, relation, bound = text.rsplit(" ", 2)
     above, below = ratio.split(" / ")
     median, fastest, slowest = rounds_of(above, contenders)
@@ -42,7 +47,10 @@ def goal_of(group, contenders):
         "limit": None if is_peer else below,
         "goal": f"{number} {relation} {bound}",
         number: median / beside,
-        "ratio_spread" if is_peer else "limit_spread": [fastest / beside_slowest, slowest / beside_fastest],
+        "ratio_spread" if is_peer else "limit_spread": [
+            fastest / beside_slowest,
+            slowest / beside_fastest,
+        ],
         "met": RELATIONS[relation](median / beside, float(bound)),
     }
 
@@ -52,12 +60,16 @@ def goals_of(run):
     groups = {}
     for bench in run["benchmarks"]:
         groups.setdefault(bench["group"], {})[bench["params"]["contender"]] = bench
-    with_goal = {bench["group"] for bench in run["benchmarks"] if "goal" in bench["extra_info"]}
+    with_goal = {
+        bench["group"] for bench in run["benchmarks"] if "goal" in bench["extra_info"]
+    }
     return [goal_of(group, groups[group]) for group in sorted(with_goal)]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("run", type=Path)
     parser.add_argument("--goals", type=Path)
     options = parser.parse_args()
@@ -67,7 +79,10 @@ def main():
     if options.goals:
         place = run["machine_info"]["environment"]
         about = {**place, "date": run["datetime"], "cpu_features": place["cpu"]}
-        write_text(options.goals, json.dumps({"environment": about, "cases": goals}, indent=1) + "\n")
+        write_text(
+            options.goals,
+            json.dumps({"environment": about, "cases": goals}, indent=1) + "\n",
+        )
 
 
 if __name__ == "__main__":

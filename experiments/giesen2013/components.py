@@ -30,7 +30,8 @@ class Panel:
     limit : float or None
         A number to draw as a line: what a theorem allows.
     beside : str
-        Another column, without regard to the method, whose median is drawn as a dotted line; "" for none.
+        Another column, without regard to the method, whose median is drawn as a dotted
+        line; "" for none.
     """
 
     quantity: str
@@ -40,14 +41,16 @@ class Panel:
     beside: str = ""
 
 
-def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem: Path, title: str) -> list[Path]:
+def draw_against_components(
+    trials: pd.DataFrame, panels: Sequence[Panel], stem: Path, title: str
+) -> list[Path]:
     """Draw medians over draws as lines, and the range of the draws as bands, one column of panels a data set.
 
     Parameters
     ----------
     trials : DataFrame
-        `row`, `dataset`, `l` and the quantities; one line a trial. A method that has one l only, or NaN as l, is a
-        dashed line through the panel.
+        `row`, `dataset`, `l` and the quantities; one line a trial. A method that has
+        one l only, or NaN as l, is a dashed line through the panel.
     panels : sequence of Panel
     stem : path
         Where the files go, without suffix.
@@ -63,7 +66,13 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
     with style():
         size = TWO_COLUMNS, 0.9 + 1.7 * len(panels)
         figure = Figure(figsize=size, layout="constrained")
-        grid = figure.subplots(len(panels), max(1, len(datasets)), squeeze=False, sharex="col", sharey="row")
+        grid = figure.subplots(
+            len(panels),
+            max(1, len(datasets)),
+            squeeze=False,
+            sharex="col",
+            sharey="row",
+        )
         for line, panel in zip(grid, panels, strict=True):
             for axes, dataset in zip(line, datasets, strict=False):
                 _draw(axes, trials[trials["dataset"] == dataset], panel, look)
@@ -76,18 +85,34 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
         return save_figure(figure, stem, title)
 
 
-def _draw(axes: Axes, trials: pd.DataFrame, panel: Panel, looks_of: Mapping[str, Look]) -> None:
+def _draw(
+    axes: Axes, trials: pd.DataFrame, panel: Panel, looks_of: Mapping[str, Look]
+) -> None:
     for method, kind in looks_of.items():
         part = trials[trials["row"] == method].dropna(subset=[panel.quantity])
         if part.empty:
             continue
         if part["l"].isna().all():
-            axes.axhline(float(part[panel.quantity].median()), linestyle="--", color=kind.colour, label=method)
+            axes.axhline(
+                float(part[panel.quantity].median()),
+                linestyle="--",
+                color=kind.colour,
+                label=method,
+            )
             continue
         groups = part.groupby("l")[panel.quantity]
         x, middle = groups.median().index.to_numpy(float), groups.median().to_numpy()
-        axes.fill_between(x, groups.min(), groups.max(), color=kind.colour, alpha=0.15, linewidth=0)
-        axes.plot(x, middle, kind.marker + kind.linestyle, markersize=2.5, color=kind.colour, label=method)
+        axes.fill_between(
+            x, groups.min(), groups.max(), color=kind.colour, alpha=0.15, linewidth=0
+        )
+        axes.plot(
+            x,
+            middle,
+            kind.marker + kind.linestyle,
+            markersize=2.5,
+            color=kind.colour,
+            label=method,
+        )
     if panel.limit is not None:
         axes.axhline(panel.limit, color="black", linewidth=0.6)
     if panel.beside:

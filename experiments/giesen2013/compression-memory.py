@@ -1,6 +1,7 @@
 """make reproduce-compression-memory | provsel reproduce giesen2013/compression-memory [protocol.draws=3].
 
-Memory that training took, against the number of rows and of features, beside the lines that it should follow.
+Memory that training took, against the number of rows and of features, beside the lines
+that it should follow.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ NOTE = (
 def line_megabytes(model: Mapping[str, Any], n: float, m: float) -> float:
     """Return what the compressed rows and Lambda or the result take for a compressed model's config; else NaN.
 
-    8 (n + m) l bytes where Lambda is kept, shape (l, m); 8 n l + 8 m where it is regenerated.
+    8 (n + m) l bytes where Lambda is kept, shape (l, m); 8 n l + 8 m where it is
+    regenerated.
     """
     if "n_components" not in model:
         return np.nan
@@ -62,7 +64,9 @@ def paper_megabytes(n: Any, m: Any) -> Any:
 def summarise(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Return the peak memory in MB, the test error in %, MB over the line, and the size of the file in MB."""
     peak = trials["peak_memory"].astype(float) / 1e6
-    line = line_megabytes(entry.cell.model, trials["n_train"].iloc[0], trials["n_features"].iloc[0])
+    line = line_megabytes(
+        entry.cell.model, trials["n_train"].iloc[0], trials["n_features"].iloc[0]
+    )
     numbers = {
         entry.column: peak,
         f"{entry.column}, error": 100 * trials["error"],
@@ -75,7 +79,15 @@ def summarise(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
 def render(rendering: Rendering) -> str:
     artefact = rendering.artefact
     draws = max((cell.n_draws for cell in artefact.cells), default=0)
-    recoveries = ", ".join(sorted({cell.model["recovery"] for cell in artefact.cells if "recovery" in cell.model}))
+    recoveries = ", ".join(
+        sorted(
+            {
+                cell.model["recovery"]
+                for cell in artefact.cells
+                if "recovery" in cell.model
+            }
+        )
+    )
     how = f"Draws of Lambda: {draws}, of the data: 1; recovery: {recoveries}."
     points = memory_points(artefact.entries, rendering.trials(COLUMNS))
     sizes = list(artefact.config.artefact.columns)
@@ -87,7 +99,9 @@ def render(rendering: Rendering) -> str:
         note=f"{rendering.note} {how} {NOTE}".strip(),
     )
     title = f"{artefact.title}: growth from after the imports to the peak; sparse rows. {how} {rendering.note}"
-    return printed(text, draw_memory(points, rendering.figures, title.strip().rstrip(".")))
+    return printed(
+        text, draw_memory(points, rendering.figures, title.strip().rstrip("."))
+    )
 
 
 def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFrame:
@@ -102,10 +116,12 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        dataset, row, column; kind: KEPT, REGENERATED, or the row for a model without l; l (NaN there), n, m, measured,
-        line, file, error.
+        dataset, row, column; kind: KEPT, REGENERATED, or the row for a model without l;
+        l (NaN there), n, m, measured, line, file, error.
     """
-    groups = dict(iter(trials.groupby(["row", "column", "dataset"]))) if len(trials) else {}
+    groups = (
+        dict(iter(trials.groupby(["row", "column", "dataset"]))) if len(trials) else {}
+    )
     lines = []
     for entry in entries:
         part = groups.get((entry.row, entry.column, entry.dataset))
@@ -122,7 +138,19 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
             "measured": part["peak_memory"].astype(float).mean() / 1e6, "line": line_megabytes(model, n, m),
             "file": part["file_bytes"].astype(float).mean() / 1e6, "error": 100 * part["error"].mean(),
         })  # fmt: skip
-    names = ["dataset", "row", "column", "kind", "l", "n", "m", "measured", "line", "file", "error"]
+    names = [
+        "dataset",
+        "row",
+        "column",
+        "kind",
+        "l",
+        "n",
+        "m",
+        "measured",
+        "line",
+        "file",
+        "error",
+    ]
     return pd.DataFrame(lines, columns=names)
 
 
@@ -155,8 +183,9 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     Parameters
     ----------
     points : DataFrame
-        See `memory_points`. Against n are drawn those of the m with the most n, and the other way round; a model
-        without l in all panels. Data sets of neither m nor n are in the table only.
+        See `memory_points`. Against n are drawn those of the m with the most n, and the
+        other way round; a model without l in all panels. Data sets of neither m nor n
+        are in the table only.
     stem : path
         Where the files go, without suffix.
     title : str
@@ -168,14 +197,18 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     """
     points = points.dropna(subset=["measured"])
     names = {size: f"l = {size:.0f}" for size in sorted(points["l"].dropna().unique())}
-    models = [kind for kind in points["kind"].unique() if kind not in (KEPT, REGENERATED)]
+    models = [
+        kind for kind in points["kind"].unique() if kind not in (KEPT, REGENERATED)
+    ]
     # a size is no method: it takes what is left of the looks
     look = looks([*names.values(), *models])
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 5.2), layout="constrained")
         panels = figure.subplots(2, 2, sharex="col", sharey=True)
         for panel_row, kind in zip(panels, (KEPT, REGENERATED), strict=True):
-            for panel, (x, fixed) in zip(panel_row, (("n", "m"), ("m", "n")), strict=True):
+            for panel, (x, fixed) in zip(
+                panel_row, (("n", "m"), ("m", "n")), strict=True
+            ):
                 if len(points):
                     value = points.groupby(fixed)[x].nunique().idxmax()
                     part = points[points[fixed] == value].sort_values(x)
@@ -186,30 +219,55 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         for panel, text in zip(panels[1], ("rows n", "features m"), strict=True):
             panel.set_xlabel(text)
         order = []
-        for name in names.values():  # column by column: what was measured and its line below each other
+        # column by column: what was measured and its line below each other
+        for name in names.values():
             order += [f"{name}, measured", f"{name}, line"]
         legend_of(figure, panels.flat, [*order, *models], ncols=4)
         return save_figure(figure, stem, title)
 
 
 def _draw_sizes(
-    panel: Axes, points: pd.DataFrame, x: str, names: Mapping[float, str], look: Mapping[str, Look]
+    panel: Axes,
+    points: pd.DataFrame,
+    x: str,
+    names: Mapping[float, str],
+    look: Mapping[str, Look],
 ) -> None:
     for size, name in names.items():
         part = points[points["l"] == size]
         if len(part):
             colour, marker = look[name].colour, look[name].marker
             label = f"{name}, measured"
-            panel.plot(part[x], part["measured"], marker + "-", color=colour, label=label, markersize=3.5)
+            panel.plot(
+                part[x],
+                part["measured"],
+                marker + "-",
+                color=colour,
+                label=label,
+                markersize=3.5,
+            )
             panel.plot(part[x], part["line"], "--", color=colour, label=f"{name}, line")
 
 
-def _draw_models(panel: Axes, points: pd.DataFrame, x: str, models: Sequence[str], look: Mapping[str, Look]) -> None:
+def _draw_models(
+    panel: Axes,
+    points: pd.DataFrame,
+    x: str,
+    models: Sequence[str],
+    look: Mapping[str, Look],
+) -> None:
     for model in models:
         part = points[points["kind"] == model].drop_duplicates([x])
         if len(part):
             form = look[model].marker + "-"
-            panel.plot(part[x], part["measured"], form, color=look[model].colour, label=model, markersize=4)
+            panel.plot(
+                part[x],
+                part["measured"],
+                form,
+                color=look[model].colour,
+                label=model,
+                markersize=4,
+            )
 
 
 def _finish(panel: Axes, points: pd.DataFrame, x: str, fixed: str) -> None:
@@ -217,7 +275,9 @@ def _finish(panel: Axes, points: pd.DataFrame, x: str, fixed: str) -> None:
     sizes = points.drop_duplicates([x])
     n, m = sizes["n"], sizes["m"]
     label = f"8 (n + m) l, l = {LOG_FACTOR} ln n"
-    panel.plot(sizes[x], paper_megabytes(n, m), ":", color="0.4", linewidth=1.2, label=label)
+    panel.plot(
+        sizes[x], paper_megabytes(n, m), ":", color="0.4", linewidth=1.2, label=label
+    )
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(sizes[x], [f"{number:,.0f}" for number in sizes[x]])
@@ -226,4 +286,10 @@ def _finish(panel: Axes, points: pd.DataFrame, x: str, fixed: str) -> None:
     panel.grid(axis="y")
 
 
-RECIPE = Recipe("giesen2013/compression-memory", render, summarise=summarise, columns=COLUMNS, unit="memory (MB)")
+RECIPE = Recipe(
+    "giesen2013/compression-memory",
+    render,
+    summarise=summarise,
+    columns=COLUMNS,
+    unit="memory (MB)",
+)

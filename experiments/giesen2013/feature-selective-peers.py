@@ -12,15 +12,24 @@ READ = ["error", "n_selected"]
 
 def summarise(entry, trials):
     folds = fold_means(trials, READ)
-    return mean_lines({entry.column: 100 * folds["error"], f"{entry.column}{KEPT}": folds["n_selected"]})
+    return mean_lines(
+        {
+            entry.column: 100 * folds["error"],
+            f"{entry.column}{KEPT}": folds["n_selected"],
+        }
+    )
 
 
 def render(rendering: Rendering) -> str:
     sizes = list(rendering.artefact.config.artefact.columns)
-    numbers = rendering.frame.set_index(["dataset", "row", "column"])["value"].astype(float)
+    numbers = rendering.frame.set_index(["dataset", "row", "column"])["value"].astype(
+        float
+    )
     errors = rendering.frame[rendering.frame["column"].isin(sizes)]
     rows = []
-    for dataset, row in dict.fromkeys(zip(errors["dataset"], errors["row"], strict=True)):
+    for dataset, row in dict.fromkeys(
+        zip(errors["dataset"], errors["row"], strict=True)
+    ):
         cells = [cell(numbers, dataset, row, size) for size in sizes]
         rows.append([dataset, row, *cells])
     table = write_tables(
@@ -33,7 +42,15 @@ def render(rendering: Rendering) -> str:
     )
     title = f"{rendering.artefact.title} ({rendering.folds}). {rendering.note}".strip()
     return printed(
-        table, draw_curves(rendering.frame, rendering.figures, title, ylabel="test error (%)", flat="Full", log="x")
+        table,
+        draw_curves(
+            rendering.frame,
+            rendering.figures,
+            title,
+            ylabel="test error (%)",
+            flat="Full",
+            log="x",
+        ),
     )
 
 
@@ -47,4 +64,10 @@ def cell(numbers, dataset, row, size):
     return Traced(text, row, size, dataset)
 
 
-RECIPE = Recipe("giesen2013/feature-selective-peers", render, summarise=summarise, columns=READ, unit="test error (%)")
+RECIPE = Recipe(
+    "giesen2013/feature-selective-peers",
+    render,
+    summarise=summarise,
+    columns=READ,
+    unit="test error (%)",
+)

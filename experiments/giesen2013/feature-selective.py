@@ -23,9 +23,13 @@ def summarise(entry, trials):
 
 def render(rendering: Rendering) -> str:
     prices = list(rendering.artefact.config.artefact.columns)
-    numbers = rendering.frame.set_index(["dataset", "row", "column"])["value"].astype(float)
+    numbers = rendering.frame.set_index(["dataset", "row", "column"])["value"].astype(
+        float
+    )
     errors, objectives = [], []
-    for dataset, row in dict.fromkeys(zip(rendering.frame["dataset"], rendering.frame["row"], strict=True)):
+    for dataset, row in dict.fromkeys(
+        zip(rendering.frame["dataset"], rendering.frame["row"], strict=True)
+    ):
         error_cells, objective_cells = [], []
         for price in prices:
             error = number_text(numbers, dataset, row, price, ".1f")
@@ -70,9 +74,19 @@ def draw(rendering, prices):
     title = f"{rendering.artefact.title} ({rendering.folds}). {rendering.note}".strip()
     look = {"xlabel": PRICE, "flat": "SVM"}
     errors = frame[frame["column"].isin(prices)]
-    paths = draw_curves(errors, rendering.figures, title, ylabel="test error (%)", log="x", **look)
+    paths = draw_curves(
+        errors, rendering.figures, title, ylabel="test error (%)", log="x", **look
+    )
     stem = rendering.figures.with_name(f"{rendering.figures.name}-features")
-    return paths + draw_curves(kept, stem, title, ylabel="features kept", log="xy", **look)
+    return paths + draw_curves(
+        kept, stem, title, ylabel="features kept", log="xy", **look
+    )
 
 
-RECIPE = Recipe("giesen2013/feature-selective", render, summarise=summarise, columns=READ, unit="test error (%)")
+RECIPE = Recipe(
+    "giesen2013/feature-selective",
+    render,
+    summarise=summarise,
+    columns=READ,
+    unit="test error (%)",
+)

@@ -15,7 +15,9 @@ COMBINED_NOTE = (
     "Radius over margin: how much B^2 / gamma^2 grew, in the median and the worst run. Theorems 3 and 4 print at most "
     "(1 + eps) / (1 - eps), here with the eps that ||E|| allows, ||E|| / (1 - ||E||)."
 )
-STATE_HEADINGS = [f"{name.replace('_', ' over ')} ({where})" for name, where in STATES.items()]
+STATE_HEADINGS = [
+    f"{name.replace('_', ' over ')} ({where})" for name, where in STATES.items()
+]
 READ = [*TRIAL_COLUMNS, "error"]
 
 
@@ -24,17 +26,33 @@ def summarise(entry, trials):
     lines = []
     for name, text in count_states(trials, STATES).items():
         lines.append({"column": f"{entry.column}, {name}", "value": text})
-    lines += mean_lines({f"{entry.column}, {name}": trials[f"certificate_{name}"] for name in MEASURES})
+    lines += mean_lines(
+        {f"{entry.column}, {name}": trials[f"certificate_{name}"] for name in MEASURES}
+    )
     combined = trials[RADIUS_MARGIN_RATIO]
-    lines.append({"column": f"{entry.column}, radius_margin_ratio, median", "value": combined.median()})
-    lines.append({"column": f"{entry.column}, radius_margin_ratio, largest", "value": combined.max()})
+    lines.append(
+        {
+            "column": f"{entry.column}, radius_margin_ratio, median",
+            "value": combined.median(),
+        }
+    )
+    lines.append(
+        {
+            "column": f"{entry.column}, radius_margin_ratio, largest",
+            "value": combined.max(),
+        }
+    )
     return lines
 
 
 def combined_and_states(trials):
     """Return the texts of `COMBINED` and `STATE_HEADINGS`."""
     combined = trials[RADIUS_MARGIN_RATIO]
-    return [value_text(combined.median()), value_text(combined.max()), *count_states(trials, STATES).values()]
+    return [
+        value_text(combined.median()),
+        value_text(combined.max()),
+        *count_states(trials, STATES).values(),
+    ]
 
 
 def render(rendering: Rendering) -> str:
@@ -48,13 +66,25 @@ def render(rendering: Rendering) -> str:
     for method in layout.rows:
         for column in layout.columns:
             part = trials[(trials["row"] == method) & (trials["column"] == column)]
-            texts = [value_text(part[f"certificate_{name}"].mean()) for name in MEASURES]
+            texts = [
+                value_text(part[f"certificate_{name}"].mean()) for name in MEASURES
+            ]
             texts += combined_and_states(part)
-            rows.append([method, column, *(Traced(text, method, column) for text in texts)])
+            rows.append(
+                [method, column, *(Traced(text, method, column) for text in texts)]
+            )
     how = f"{rendering.folds}, {rendering.frame['dataset'].nunique()} data sets"
     text = write_tables(
         rendering.tables,
-        ["method", "", "||E||", "margin ratio", "radius ratio", *COMBINED, *STATE_HEADINGS],
+        [
+            "method",
+            "",
+            "||E||",
+            "margin ratio",
+            "radius ratio",
+            *COMBINED,
+            *STATE_HEADINGS,
+        ],
         rows,
         caption=f"{rendering.artefact.title} ({how}): means over all trials, and trials by state of their certificate.",
         note=f"{rendering.note} vacuous: ||E|| is at least 1/2, and the bound says nothing. Margin and radius are "
@@ -62,7 +92,9 @@ def render(rendering: Rendering) -> str:
         f"this setting. {COMBINED_NOTE}".strip(),
     )
     title = f"{rendering.artefact.title} ({how}). {rendering.note}"
-    return printed(text, draw_certificates(trials, settings, rendering.figures, title=title))
+    return printed(
+        text, draw_certificates(trials, settings, rendering.figures, title=title)
+    )
 
 
 RECIPE = Recipe("paul2016/certificates", render, summarise=summarise, columns=READ)

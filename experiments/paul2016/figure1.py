@@ -3,7 +3,13 @@
 from provlab.core.recipe import Recipe, Rendering, printed
 from provlab.core.tables import write_tables
 
-from .many_datasets import TRIAL_COLUMNS, draw_error_bars, draw_forest, mean_over_datasets, paired_differences
+from .many_datasets import (
+    TRIAL_COLUMNS,
+    draw_error_bars,
+    draw_forest,
+    mean_over_datasets,
+    paired_differences,
+)
 
 OWN_SIZE = "LPSVM", "LPSVM, optimum"
 
@@ -28,7 +34,12 @@ def render(rendering: Rendering) -> str:
     paths = draw_error_bars(frame, rendering.figures, title, baseline="Full")
     differences = paired_differences(rendering.trials(TRIAL_COLUMNS), baseline="Full")
     title = f"{artefact.title}: paired differences to full data with 95 % intervals ({how}). {rendering.note}".strip()
-    paths += draw_forest(differences, rendering.figures, title, xlabel="test error minus that of full data (points)")
+    paths += draw_forest(
+        differences,
+        rendering.figures,
+        title,
+        xlabel="test error minus that of full data (points)",
+    )
     return printed(text, paths)
 
 

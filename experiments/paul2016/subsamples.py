@@ -1,8 +1,10 @@
 """python -m experiments.paul2016.subsamples --artefact figure1 [--results results] [--samples 200].
 
-Universes of Figures 1 and 2 are computed on a part of the data: half of the sets, one repeat, one draw. Some of their
-verdicts are inconclusive for that reason alone. This judges each claim on random subsamples of the default's trials of
-the same size, and writes the shares of verdicts to subsamples.csv of the reference's readings, beside robustness.csv.
+Universes of Figures 1 and 2 are computed on a part of the data: half of the sets, one
+repeat, one draw. Some of their verdicts are inconclusive for that reason alone. This
+judges each claim on random subsamples of the default's trials of the same size, and
+writes the shares of verdicts to subsamples.csv of the reference's readings, beside
+robustness.csv.
 """
 
 import argparse
@@ -41,7 +43,9 @@ class SubsampleEvidence(Evidence):
         if key not in self.read:
             self.read[key] = super().trials(place, columns)
         trials = self.read[key]
-        return one_repeat(trials[trials["dataset"].isin(self.chosen)], self.repeat, self.draw)
+        return one_repeat(
+            trials[trials["dataset"].isin(self.chosen)], self.repeat, self.draw
+        )
 
 
 def one_repeat(trials, repeat, draw):
@@ -65,25 +69,35 @@ def subsampled(multiverse, name, store, n_samples):
     read = {}
     for _ in range(n_samples):
         chosen = set(rng.choice(datasets, n_datasets, replace=False))
-        evidence = SubsampleEvidence(store, read, chosen, rng.integers(n_repeats), rng.integers(n_draws))
+        evidence = SubsampleEvidence(
+            store, read, chosen, rng.integers(n_repeats), rng.integers(n_draws)
+        )
         for verdict in judge(claims, evidence, multiverse.family):
             counts[verdict.claim.id][verdict.verdict] += 1
     lines = []
     for claim, verdicts in counts.items():
-        shares = "; ".join(f"{verdict} {count / n_samples:.4f}" for verdict, count in verdicts.most_common())
+        shares = "; ".join(
+            f"{verdict} {count / n_samples:.4f}"
+            for verdict, count in verdicts.most_common()
+        )
         lines.append({"claim": claim, "samples": n_samples, "shares": shares})
     return pd.DataFrame(lines)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--artefact", required=True)
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--samples", type=int, default=200)
     options = parser.parse_args()
     name = f"{PAPER}/{options.artefact}"
     multiverse = multiverse_of(PAPER, artefacts=[name])
-    store = StoreSnapshot(TrialStore(options.results / "store", read_only=True), columns_read(multiverse.claims))
+    store = StoreSnapshot(
+        TrialStore(options.results / "store", read_only=True),
+        columns_read(multiverse.claims),
+    )
     lines = subsampled(multiverse, name, store, options.samples)
     if OUTPUT.is_file():
         before = pd.read_csv(OUTPUT)

@@ -6,10 +6,17 @@ from provlab.core.summaries import most_frequent
 from provlab.core.tables import cell_text, write_tables
 
 TOP = 5
-TIED = {"higher_index": "feature of higher index", "earlier_place": "feature selected earlier on average"}
+TIED = {
+    "higher_index": "feature of higher index",
+    "earlier_place": "feature selected earlier on average",
+}
 ERROR = ", error (%)"
 ERROR_MEASURE = {"mean error (%)": ERROR}
-MEASURES = {"selected most often": "", "relevant among them": ", relevant", **ERROR_MEASURE}
+MEASURES = {
+    "selected most often": "",
+    "relevant among them": ", relevant",
+    **ERROR_MEASURE,
+}
 
 
 def summarise(entry, trials, *, ties):
@@ -37,9 +44,20 @@ def render(rendering: Rendering) -> str:
     rows = []
     for row in rendering.artefact.config.artefact.rows:
         name = row
-        for measure, suffix in (ERROR_MEASURE if has_error_only(row) else MEASURES).items():
-            rows.append([name, measure, *(cell_text(lines, row, column + suffix) for column in columns)])
-            printed = [cell_text(lines, row, column + suffix, "printed_value") for column in columns]
+        for measure, suffix in (
+            ERROR_MEASURE if has_error_only(row) else MEASURES
+        ).items():
+            rows.append(
+                [
+                    name,
+                    measure,
+                    *(cell_text(lines, row, column + suffix) for column in columns),
+                ]
+            )
+            printed = [
+                cell_text(lines, row, column + suffix, "printed_value")
+                for column in columns
+            ]
             if any(printed):
                 rows.append(["", AS_PRINTED, *printed])
             name = ""
@@ -53,4 +71,6 @@ def render(rendering: Rendering) -> str:
     )
 
 
-RECIPE = Recipe("paul2016/table1", render, summarise=summarise, columns=["error", "features"])
+RECIPE = Recipe(
+    "paul2016/table1", render, summarise=summarise, columns=["error", "features"]
+)

@@ -28,4 +28,6 @@ def _relevant_and_error(lines, row, column):
     return like(error, f"{relevant} ({error})".strip()) if error else ""
 
 
-RECIPE = Recipe("paul2016/table1_sets", render, summarise=summarise, columns=["error", "features"])
+RECIPE = Recipe(
+    "paul2016/table1_sets", render, summarise=summarise, columns=["error", "features"]
+)

@@ -9,7 +9,9 @@ from provlab.core.recipe import Recipe, Rendering
 from provlab.core.tables import Traced, value_text, write_tables
 
 # From the table on the collection's page, see `homepage` in the source registry.
-CATEGORIES = pd.read_csv(Path(__file__).with_name("techtc_categories.csv"), dtype=str).set_index("dataset")
+CATEGORIES = pd.read_csv(
+    Path(__file__).with_name("techtc_categories.csv"), dtype=str
+).set_index("dataset")
 ERROR = "error (%)"
 COLUMNS = ["id1", "id2", "documents", "words", ERROR]
 
@@ -25,12 +27,16 @@ def summarise(entry, trials):
 
 
 def render(rendering: Rendering) -> str:
-    table = rendering.frame.pivot(index="dataset", columns="column", values="value").reindex(columns=COLUMNS)
+    table = rendering.frame.pivot(
+        index="dataset", columns="column", values="value"
+    ).reindex(columns=COLUMNS)
     [row] = rendering.artefact.config.artefact.rows
     [column] = rendering.artefact.config.artefact.columns
     rows = []
     for name, *values in table.itertuples():
-        rows.append([name, *(Traced(value_text(value), row, column, name) for value in values)])
+        rows.append(
+            [name, *(Traced(value_text(value), row, column, name) for value in values)]
+        )
     return write_tables(
         rendering.tables,
         ["data set", *COLUMNS],
@@ -41,4 +47,6 @@ def render(rendering: Rendering) -> str:
     )
 
 
-RECIPE = Recipe("paul2016/table2", render, summarise=summarise, columns=["error", "n_features"])
+RECIPE = Recipe(
+    "paul2016/table2", render, summarise=summarise, columns=["error", "n_features"]
+)

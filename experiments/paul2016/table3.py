@@ -17,8 +17,14 @@ NO_WORD = "(no word)"
 
 def summarise(entry, trials, *, draws):
     names = feature_names_of(entry.cell.dataset)
-    words = [str(names[feature]) for feature in in_every_selection(selections_of(trials, draws=draws))]
-    return [{"value": ", ".join(words) or NO_WORD}, {"column": f"{entry.column}, number", "value": len(words)}]
+    words = [
+        str(names[feature])
+        for feature in in_every_selection(selections_of(trials, draws=draws))
+    ]
+    return [
+        {"value": ", ".join(words) or NO_WORD},
+        {"column": f"{entry.column}, number", "value": len(words)},
+    ]
 
 
 def render(rendering: Rendering) -> str:
@@ -49,7 +55,9 @@ def render(rendering: Rendering) -> str:
 def _not_here(frame, methods):
     """Return lines of the pairs of the paper that are not among the data, with the words that it prints for them."""
     printed = pd.read_csv(Path(__file__).with_name("published.csv"))
-    printed = printed[(printed["artefact"] == "table3") & ~printed["dataset"].isin(frame["dataset"])]
+    printed = printed[
+        (printed["artefact"] == "table3") & ~printed["dataset"].isin(frame["dataset"])
+    ]
     rows = []
     for pair, lines in printed.groupby("dataset", sort=False):
         words = lines.set_index("row")["printed_value"].reindex(methods)

@@ -10,13 +10,17 @@ PARTS = r"(?P<protocol>[^,]+), (?P<size>r=[0-9]+)(?P<features>, features)?"
 
 def summarise(entry, trials):
     [error] = error_summary(entry, trials)
-    return [error, {"column": f"{entry.column}, features", "value": trials["n_selected"].mean()}]
+    return [
+        error,
+        {"column": f"{entry.column}, features", "value": trials["n_selected"].mean()},
+    ]
 
 
 def render(rendering: Rendering) -> str:
     frame = rendering.frame.join(rendering.frame["column"].str.extract(PARTS))
     protocols = list(frame["protocol"].unique())
-    is_printed = frame["protocol"] == protocols[0]  # beside which the one printed number stands
+    # beside which the one printed number stands
+    is_printed = frame["protocol"] == protocols[0]
     is_count = frame["features"].notna()
     errors = frame[~is_count].set_index(["row", "size", "protocol"]).sort_index()
     kept = frame[is_count & is_printed].set_index(["row", "size"])
@@ -25,11 +29,16 @@ def render(rendering: Rendering) -> str:
         for size in sorted(frame["size"].unique()):
             lines = errors.loc[(row, size)].reindex(protocols)
             ours = [number_text(line) for line in lines.itertuples()]
-            features = [number_text(line, is_count=True) for line in kept.reindex([(row, size)]).itertuples()]
+            features = [
+                number_text(line, is_count=True)
+                for line in kept.reindex([(row, size)]).itertuples()
+            ]
             printed, printed_sd = lines[["printed_value", "printed_sd"]].iloc[0]
             distances = (lines["value"].astype(float).round(2) - float(printed)).abs()
             closest = distances.idxmin() if distances.notna().any() else ""
-            rows.append([row, size, *features, *ours, mean_and_sd(printed, printed_sd), closest])
+            rows.append(
+                [row, size, *features, *ours, mean_and_sd(printed, printed_sd), closest]
+            )
     config = rendering.artefact.config
     return write_tables(
         rendering.tables,
@@ -54,4 +63,10 @@ def _data(rendering):
     return f"on {int(folds[['n_train', 'n_test']].iloc[0].sum()):,} documents: {form}"
 
 
-RECIPE = Recipe("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"], unit="test error (%)")
+RECIPE = Recipe(
+    "paul2016/table4",
+    render,
+    summarise=summarise,
+    columns=["error", "n_selected"],
+    unit="test error (%)",
+)

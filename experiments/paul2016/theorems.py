@@ -5,7 +5,13 @@ from provlab.core.summaries import with_radius_margin
 from provlab.core.tables import Traced, value_text, write_tables
 
 from .certificate_figure import CERTIFICATES, MEASURES
-from .certificates import COMBINED, COMBINED_NOTE, STATE_HEADINGS, combined_and_states, summarise
+from .certificates import (
+    COMBINED,
+    COMBINED_NOTE,
+    STATE_HEADINGS,
+    combined_and_states,
+    summarise,
+)
 
 READ = [f"certificate_{name}" for name in (*CERTIFICATES, *MEASURES)]
 
@@ -16,12 +22,24 @@ def render(rendering: Rendering) -> str:
     for (row, column), part in trials.groupby(["row", "column"], sort=False):
         errors = part["certificate_spectral_error"]
         numbers = [errors.mean(), errors.max()]
-        numbers += [part["certificate_margin_ratio"].mean(), part["certificate_radius_ratio"].mean()]
+        numbers += [
+            part["certificate_margin_ratio"].mean(),
+            part["certificate_radius_ratio"].mean(),
+        ]
         texts = [*map(value_text, numbers), *combined_and_states(part)]
         rows.append([row, column, *(Traced(text, row, column) for text in texts)])
     return write_tables(
         rendering.tables,
-        ["method", "", "||E||, mean", "||E||, largest", "margin ratio", "radius ratio", *COMBINED, *STATE_HEADINGS],
+        [
+            "method",
+            "",
+            "||E||, mean",
+            "||E||, largest",
+            "margin ratio",
+            "radius ratio",
+            *COMBINED,
+            *STATE_HEADINGS,
+        ],
         rows,
         caption=f"{rendering.artefact.title}: synthetic data of 1,000 features, means over trials, and trials by "
         "state.",

@@ -1,21 +1,27 @@
 """python experiments/simulations/compare_rules.py [--samples 400] [--tables FOLDER] [--csv FILE]: p of `compare`.
 
-How often p < 0.05 on two methods without a difference, which should be 5 % and never more, for the corrected resampled
-t-test that `provlab.compare` uses and for tests that might come nearer to 5 %:
+How often p < 0.05 on two methods without a difference, which should be 5 % and never
+more, for the corrected resampled t-test that `provlab.compare` uses and for tests that
+might come nearer to 5 %:
 
-- draws apart: the part of the variance that is of a method's own draws is the draws' in each fold, and is independent
-  between folds; only the rest is corrected. Satterthwaite's degrees of freedom.
+- draws apart: the part of the variance that is of a method's own draws is the draws' in
+  each fold, and is independent between folds; only the rest is corrected.
+  Satterthwaite's degrees of freedom.
 - fewer df: those of the folds of one repeat.
-- repeats: the correction is multiplied by the share of the variance that repeats with other folds do not show.
-- rows: t of the rows' differences in loss, each the mean over repeats (Bayle and others, 2020).
+- repeats: the correction is multiplied by the share of the variance that repeats with
+  other folds do not show.
+- rows: t of the rows' differences in loss, each the mean over repeats (Bayle and
+  others, 2020).
 - 5x2cv F: on five repeats of two folds (Alpaydin, 1999).
 
-Simulated rows have two halves of 20 columns of the same distribution. Methods take four columns: at random; or those
-with the largest covariance with the classes, the first method in one half and the second in the other; or two in each
-of these ways. Errors are those of least squares. No method is better on average, but on given rows one can be. Real
-rows are drawn without replacement from a table; there the test is of the mean difference over all samples. In the last
-lines the second half has no signal, and shares are the power. Two standard errors of a share are 2.2 points at 5 %,
-with 400 samples; 10 x 10 folds and 2,000 rows have half of them, real rows a quarter.
+Simulated rows have two halves of 20 columns of the same distribution. Methods take four
+columns: at random; or those with the largest covariance with the classes, the first
+method in one half and the second in the other; or two in each of these ways. Errors are
+those of least squares. No method is better on average, but on given rows one can be.
+Real rows are drawn without replacement from a table; there the test is of the mean
+difference over all samples. In the last lines the second half has no signal, and shares
+are the power. Two standard errors of a share are 2.2 points at 5 %, with 400 samples;
+10 x 10 folds and 2,000 rows have half of them, real rows a quarter.
 
 --tables is a folder with PMLB's files, pmlb/<name>.tsv.gz.
 """
@@ -38,7 +44,13 @@ from tables import arguments, write_table
 from provlab.verdicts.claims.paired_tests import CorrectedT
 from provsel.selectors import RRQRSelector, UniformSelector
 
-COMPARE, DRAWS, FEWER, REPEATS, ROWS = "compare", "draws apart", "fewer df", "repeats", "rows"
+COMPARE, DRAWS, FEWER, REPEATS, ROWS = (
+    "compare",
+    "draws apart",
+    "fewer df",
+    "repeats",
+    "rows",
+)
 TWO_FOLDS = "5x2cv F"
 FIELDS = ["what", "folds", "n", COMPARE, DRAWS, FEWER, REPEATS, ROWS, TWO_FOLDS]
 DESIGNS = ((1, 5), (2, 5), (1, 10), (10, 10), (5, 2))
@@ -112,7 +124,10 @@ def simulated(rng, n_samples, n, design, signal, choose):
     for start in range(0, n_samples, at_once):
         shape = min(at_once, n_samples - start), n, N_COLUMNS
         X = rng.standard_normal(shape) + signal(n) * y[:, None]
-        of_repeats, of_rows = zip(*(cross_validated(rng, X, y, n_folds, choose) for _ in range(n_repeats)), strict=True)
+        of_repeats, of_rows = zip(
+            *(cross_validated(rng, X, y, n_folds, choose) for _ in range(n_repeats)),
+            strict=True,
+        )
         errors.append(np.stack(of_repeats, axis=1))
         rows.append(np.stack(of_rows, axis=1))
     return np.concatenate(errors), np.concatenate(rows)
@@ -122,13 +137,20 @@ def cross_validated(rng, X, y, n_folds, choose):
     """Return errors and rows' differences of one repeat, of all samples at once."""
     size, n, d = X.shape
     order = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)
-    parts = np.take_along_axis(X, order[:, :, None], axis=1).reshape(size, n_folds, -1, d)
+    parts = np.take_along_axis(X, order[:, :, None], axis=1).reshape(
+        size, n_folds, -1, d
+    )
     classes = y[order].reshape(size, n_folds, -1)
     predicted = predictions(rng, parts, classes, choose)
     losses = 100.0 * (np.sign(predicted) != classes[:, :, None, None, :])
     of_rows = losses.mean(axis=3)
     differences = np.empty((size, n))
-    np.put_along_axis(differences, order, (of_rows[:, :, 0] - of_rows[:, :, 1]).reshape(size, n), axis=1)
+    np.put_along_axis(
+        differences,
+        order,
+        (of_rows[:, :, 0] - of_rows[:, :, 1]).reshape(size, n),
+        axis=1,
+    )
     return losses.mean(axis=-1), differences
 
 
@@ -142,9 +164,13 @@ def predictions(rng, parts, classes, choose):
     columns = choose(rng, np.abs(products))
     sample = np.arange(size)[:, None, None, None, None]
     fold = np.arange(n_folds)[None, :, None, None, None]
-    of_columns = grams[sample[..., None], fold[..., None], columns[..., :, None], columns[..., None, :]]
+    of_columns = grams[
+        sample[..., None], fold[..., None], columns[..., :, None], columns[..., None, :]
+    ]
     ridge = 1e-3 * n_folds * n_test * np.eye(columns.shape[-1])
-    weights = np.linalg.solve(of_columns + ridge, products[sample, fold, columns][..., None])[..., 0]
+    weights = np.linalg.solve(
+        of_columns + ridge, products[sample, fold, columns][..., None]
+    )[..., 0]
     coefficients = np.zeros((*columns.shape[:4], d))
     np.put_along_axis(coefficients, columns, weights, axis=-1)
     return np.einsum("sfnd,sfmjd->sfmjn", parts, coefficients, optimize=True)
@@ -164,7 +190,10 @@ def real_tables(folder):
     by_name = {"digits": load_digits(return_X_y=True)}
     if folder:
         table = pd.read_csv(folder / "pmlb" / "waveform-40.tsv.gz", sep="\t")
-        by_name["waveform-40"] = table.drop(columns="target").to_numpy(float), table["target"].to_numpy()
+        by_name["waveform-40"] = (
+            table.drop(columns="target").to_numpy(float),
+            table["target"].to_numpy(),
+        )
     return by_name
 
 
@@ -175,15 +204,22 @@ def real(rng, n_samples, n, design, X, y, pair):
     for sample in range(n_samples):
         drawn = rng.choice(len(y), n, replace=False)
         seed = int(rng.integers(2**31))
-        folds = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
+        folds = RepeatedStratifiedKFold(
+            n_splits=n_folds, n_repeats=n_repeats, random_state=seed
+        )
         for place, (train, test) in enumerate(folds.split(X[drawn], y[drawn])):
             train, test = drawn[train], drawn[test]
             scaler = StandardScaler().fit(X[train])
-            train_rows, test_rows = scaler.transform(X[train]), scaler.transform(X[test])
+            train_rows, test_rows = (
+                scaler.transform(X[train]),
+                scaler.transform(X[test]),
+            )
             for method, selector in enumerate(pair):
                 columns = clone(selector).fit(train_rows, y[train]).get_support()
                 model = RidgeClassifier().fit(train_rows[:, columns], y[train])
-                errors[sample, place, method] = 100 * (1 - model.score(test_rows[:, columns], y[test]))
+                errors[sample, place, method] = 100 * (
+                    1 - model.score(test_rows[:, columns], y[test])
+                )
     return errors.reshape(n_samples, n_repeats, n_folds, 2, 1)
 
 
@@ -199,7 +235,11 @@ def shares_below(errors, rows, location=0.0):
     n, ratio = n_repeats * n_folds, 1 / (n_folds - 1)
     folds = differences.reshape(n_samples, n)
     mean, variance = folds.mean(axis=1), folds.var(axis=1, ddof=1)
-    p = {COMPARE: np.array([CorrectedT(values, ratio=ratio).p_value() for values in folds])}
+    p = {
+        COMPARE: np.array(
+            [CorrectedT(values, ratio=ratio).p_value() for values in folds]
+        )
+    }
     p[FEWER] = t_test(mean, variance * (1 / n + ratio), n_folds - 1.0)
     if n_draws > 1:
         p[DRAWS] = draws_apart(errors, mean, variance)
@@ -258,17 +298,25 @@ def lines(n_samples, folder):
     rng = np.random.default_rng(71)
     for (what, signal, choose), n, design in product(NULLS, (60, 300, 2000), DESIGNS):
         fewer = 2 if design == (10, 10) or n == 2000 else 1
-        errors, rows = simulated(rng, max(10, n_samples // fewer), n, design, signal, choose)
+        errors, rows = simulated(
+            rng, max(10, n_samples // fewer), n, design, signal, choose
+        )
         yield line(what, design, n, shares_below(errors, rows))
     rng = np.random.default_rng(72)
-    for (name, (X, y)), (pair, selectors) in product(real_tables(folder).items(), PAIRS.items()):
+    for (name, (X, y)), (pair, selectors) in product(
+        real_tables(folder).items(), PAIRS.items()
+    ):
         errors = real(rng, max(10, n_samples // 4), 200, (2, 5), X, y, selectors)
         mean = float((errors[..., 0, :] - errors[..., 1, :]).mean())
         yield line(f"{name}: {pair}", (2, 5), 200, shares_below(errors, None, mean))
     rng = np.random.default_rng(73)
     for n, design in product((60, 300), DESIGNS):
-        errors, rows = simulated(rng, max(10, n_samples // 2), n, design, only_the_first, of_halves)
-        yield line("power: no signal for the second", design, n, shares_below(errors, rows))
+        errors, rows = simulated(
+            rng, max(10, n_samples // 2), n, design, only_the_first, of_halves
+        )
+        yield line(
+            "power: no signal for the second", design, n, shares_below(errors, rows)
+        )
 
 
 def line(what, design, n, shares):

@@ -1,8 +1,10 @@
 """python experiments/simulations/graded.py [--csv FILE]: certificates of matrices of very different scales.
 
-Matrices of 12 x 60 whose rows, columns, both or singular values go down to the last number of their name. Each selector
-keeps 11 columns; the row has `rank_`, the rank k of the approximation, and state and ratio of `certify_subset`. Beside
-them stands the true ratio ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 of the stored float64 values in 200 decimal digits.
+Matrices of 12 x 60 whose rows, columns, both or singular values go down to the last
+number of their name. Each selector keeps 11 columns; the row has `rank_`, the rank k of
+the approximation, and state and ratio of `certify_subset`. Beside them stands the true
+ratio ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 of the stored float64 values in 200 decimal
+digits.
 """
 
 import decimal
@@ -70,7 +72,9 @@ def scaled_both(rng, shape, smallest):
 
 def shuffled_both(rng, shape, smallest):
     """Return `scaled_both` with rows and columns in another order."""
-    return rng.permuted(scaled_both(rng, shape, smallest), axis=0)[:, rng.permutation(shape[1])]
+    return rng.permuted(scaled_both(rng, shape, smallest), axis=0)[
+        :, rng.permutation(shape[1])
+    ]
 
 
 def giant_column(rng, shape, smallest):
@@ -83,7 +87,9 @@ def giant_column(rng, shape, smallest):
 def dependent_rows(rng, shape, smallest):
     """Return scaled rows of a matrix of condition 1e6."""
     values = scales(shape[0], 1e-6)
-    dependent = (orthonormal(rng, shape[0], shape[0]) * values) @ orthonormal(rng, shape[1], shape[0]).T
+    dependent = (orthonormal(rng, shape[0], shape[0]) * values) @ orthonormal(
+        rng, shape[1], shape[0]
+    ).T
     return scales(shape[0], smallest)[:, None] * dependent
 
 
@@ -93,14 +99,18 @@ def kahan(rng, shape, smallest):
     sine = smallest ** (1 / (n - 1))
     cosine = np.sqrt(1 - sine**2)
     X = np.zeros(shape)
-    X[:, :n] = sine ** np.arange(n)[:, None] * (np.eye(n) - cosine * np.triu(np.ones((n, n)), 1))
+    X[:, :n] = sine ** np.arange(n)[:, None] * (
+        np.eye(n) - cosine * np.triu(np.ones((n, n)), 1)
+    )
     return X
 
 
 def spread_values(rng, shape, smallest):
     """Return a matrix whose singular values are scales: rounding of its values changes the small ones."""
     values = scales(shape[0], smallest)
-    return (orthonormal(rng, shape[0], shape[0]) * values) @ orthonormal(rng, shape[1], shape[0]).T
+    return (orthonormal(rng, shape[0], shape[0]) * values) @ orthonormal(
+        rng, shape[1], shape[0]
+    ).T
 
 
 FAMILY = [

@@ -1,11 +1,13 @@
 """python experiments/simulations/panel_rules.py [--samples 1000] [--csv FILE]: how often the panel's verdicts err.
 
-Simulated panels of 13 domains with as many sources in each as the panel has for classes, a data set each, and 50
-methods beside all features. The difference of a method to all features is the sum of an effect of the domain and one of
-the set, in points, both correlated at 0.5 between methods; the sd of a domain is 2, and of a set 3. Skewed effects are
-exponential: a method is much worse now and then. Family-wise: the share of panels in which any method gets a false
-verdict, which should be at most 5 %. The other rules stand beside for what they would do. Two standard errors of a
-share are 1.4 points at 5 % and 1.9 points at 90 %, with 1,000 samples.
+Simulated panels of 13 domains with as many sources in each as the panel has for
+classes, a data set each, and 50 methods beside all features. The difference of a method
+to all features is the sum of an effect of the domain and one of the set, in points,
+both correlated at 0.5 between methods; the sd of a domain is 2, and of a set 3. Skewed
+effects are exponential: a method is much worse now and then. Family-wise: the share of
+panels in which any method gets a false verdict, which should be at most 5 %. The other
+rules stand beside for what they would do. Two standard errors of a share are 1.4 points
+at 5 % and 1.9 points at 90 %, with 1,000 samples.
 """
 
 import numpy as np
@@ -22,7 +24,11 @@ SIZES = (20, 14, 12, 7, 7, 6, 5, 5, 3, 3, 2, 2, 1)
 METHODS, ALPHA = 50, 0.05
 DOMAIN = np.repeat(np.arange(len(SIZES)), SIZES)
 INDEX = pd.MultiIndex.from_tuples(
-    [(f"d{g}", f"d{g} s{k}", f"d{g} s{k}", 20, "linear") for g, n in enumerate(SIZES) for k in range(n)],
+    [
+        (f"d{g}", f"d{g} s{k}", f"d{g} s{k}", 20, "linear")
+        for g, n in enumerate(SIZES)
+        for k in range(n)
+    ],
     names=["domain", "source", "dataset", "size", "model"],
 )
 NAMES = [f"m{k}" for k in range(METHODS)]
@@ -35,7 +41,8 @@ def effects(rng, n, shape):
     draws = {
         "normal": rng.standard_normal,
         "heavy tails": lambda size: rng.standard_t(3, size) / np.sqrt(3),
-        "skewed": lambda size: rng.standard_exponential(size) - 1,  # much worse now and then
+        # much worse now and then
+        "skewed": lambda size: rng.standard_exponential(size) - 1,
     }
     draw = draws[shape]
     return (draw((n, 1)) + draw((n, METHODS))) / np.sqrt(2)
@@ -67,11 +74,17 @@ def by_sets(differences):
 
 def by_clusters(differences):
     members = [(f"domain {domain}", name) for domain, name, *_ in INDEX]
-    tests = [DyadicT(column.to_numpy(), pairs=members) for _, column in differences.items()]
+    tests = [
+        DyadicT(column.to_numpy(), pairs=members) for _, column in differences.items()
+    ]
     return np.array([test.p_value(0.0, "less") for test in tests])
 
 
-RULES = {HOLM: by_domains, "signed rank over sets, Holm": by_sets, "cluster-robust t over sets, Holm": by_clusters}
+RULES = {
+    HOLM: by_domains,
+    "signed rank over sets, Holm": by_sets,
+    "cluster-robust t over sets, Holm": by_clusters,
+}
 
 
 def bayesian(rng, differences, margin=MARGIN, draws=300):
@@ -87,7 +100,9 @@ def mean_of(n_samples, draw):
 
 
 def row(what, rule, methods, expected, family_wise, per_method):
-    shares = ["" if np.isnan(share) else f"{share:.4f}" for share in (family_wise, per_method)]
+    shares = [
+        "" if np.isnan(share) else f"{share:.4f}" for share in (family_wise, per_method)
+    ]
     return what, rule, methods, expected, *shares
 
 
@@ -114,7 +129,13 @@ def false_better(n_samples, rng):
         shares = mean_of(n_samples, lambda settings=settings: falsely(settings))
         for rule, numbers in zip([RULE, *RULES], shares, strict=True):
             is_promised = rule == RULE and "skewed" not in what
-            yield row(f"no difference, {what}", rule, METHODS, "<= 0.05" if is_promised else "", *numbers)
+            yield row(
+                f"no difference, {what}",
+                rule,
+                METHODS,
+                "<= 0.05" if is_promised else "",
+                *numbers,
+            )
 
 
 def margins(n_samples, rng):
@@ -123,16 +144,30 @@ def margins(n_samples, rng):
     rule = "Bayesian signed rank over sets, better by more than 1 point"
     yield row("1 point better", rule, 1, "", np.nan, share)
     share = mean_of(n_samples, lambda: says(panel(rng, MARGIN), "same"))
-    yield row("1 point worse", f"same within 1 point: {RULE}", METHODS, "<= 0.05", share, np.nan)
+    yield row(
+        "1 point worse",
+        f"same within 1 point: {RULE}",
+        METHODS,
+        "<= 0.05",
+        share,
+        np.nan,
+    )
     worse = np.repeat([0.0, 10.0], [METHODS - METHODS // 2, METHODS // 2])
     share = mean_of(n_samples, lambda: says(panel(rng, worse), "better"))
-    yield row("half of the methods 10 points worse", RULE, METHODS, "<= 0.05", share, np.nan)
+    yield row(
+        "half of the methods 10 points worse", RULE, METHODS, "<= 0.05", share, np.nan
+    )
     yield from powers(n_samples, rng, worse)
 
 
 def powers(n_samples, rng, worse):
     """Yield rows about the power at the difference that the panel says it can see."""
-    stated = np.median([compared(panel(rng, worse))["detectable"] for _ in range(max(20, n_samples // 20))])
+    stated = np.median(
+        [
+            compared(panel(rng, worse))["detectable"]
+            for _ in range(max(20, n_samples // 20))
+        ]
+    )
 
     def power():
         differences = panel(rng, np.append(-stated, worse[1:]))
@@ -149,14 +184,20 @@ def powers(n_samples, rng, worse):
 def intervals(n_samples, rng):
     """Yield the row about intervals of ranks."""
     spread = np.linspace(-3, 3, METHODS)
-    true = np.mean([over_domains(panel(rng, spread).rank(axis=1)).mean() for _ in range(400)], axis=0)
+    true = np.mean(
+        [over_domains(panel(rng, spread).rank(axis=1)).mean() for _ in range(400)],
+        axis=0,
+    )
 
     def covered():
         ends = interval(panel(rng, spread).rank(axis=1), seed=int(rng.integers(2**32)))
         return ((ends["low"] <= true) & (true <= ends["high"])).mean()
 
     share = mean_of(max(20, n_samples // 4), covered)
-    what, rule = "methods from 3 points better to 3 worse", "95 % interval of a rank holds the true one"
+    what, rule = (
+        "methods from 3 points better to 3 worse",
+        "95 % interval of a rank holds the true one",
+    )
     yield row(what, rule, METHODS, "0.95 -+ 0.05", np.nan, share)
 
 

@@ -1,10 +1,12 @@
 """python experiments/simulations/quick_panel.py [--panel FOLDER] [--csv FILE]: which few data sets rank as all do.
 
-Methods have an average rank on all data sets of the benchmark and one on a few of these, each domain counting the same.
-The few are chosen for the largest rank correlation of the two, one after the other and then by exchanges, from as many
-domains as can be. As the choice fits the methods that it was made for, it is also made by a half of them, and judged by
-the other half: `unseen` is the mean of that over 20 halves, what to expect of a new method. `random` is the mean over
-sets drawn from as many domains. The rows `quick` are what `provsel rank` takes.
+Methods have an average rank on all data sets of the benchmark and one on a few of
+these, each domain counting the same. The few are chosen for the largest rank
+correlation of the two, one after the other and then by exchanges, from as many domains
+as can be. As the choice fits the methods that it was made for, it is also made by a
+half of them, and judged by the other half: `unseen` is the mean of that over 20 halves,
+what to expect of a new method. `random` is the mean over sets drawn from as many
+domains. The rows `quick` are what `provsel rank` takes.
 """
 
 from pathlib import Path
@@ -38,7 +40,9 @@ class Choice:
     def agreement(self, chosen, methods=ALL):
         """Return Spearman's correlation of the methods' average ranks on some sets with those on all."""
         few = self._average(list(chosen))[methods]
-        return float(np.corrcoef(rankdata(few), rankdata(self.of_all_sets[methods]))[0, 1])
+        return float(
+            np.corrcoef(rankdata(few), rankdata(self.of_all_sets[methods]))[0, 1]
+        )
 
     def best(self, count, methods=ALL):
         """Return the sets with the largest agreement, as far as steps and exchanges of one set find them."""
@@ -64,12 +68,17 @@ class Choice:
         return chosen
 
     def _best_addition(self, chosen, methods):
-        return max(self._allowed(chosen), key=lambda new: self.agreement([*chosen, new], methods))
+        return max(
+            self._allowed(chosen),
+            key=lambda new: self.agreement([*chosen, new], methods),
+        )
 
     def _allowed(self, chosen):
         """Return the sets of domains that are not yet chosen, or all others once each domain is."""
         rest = np.setdiff1d(self.candidates, chosen)
-        fresh = rest[~np.isin(self.domains[rest], self.domains[chosen])] if chosen else rest
+        fresh = (
+            rest[~np.isin(self.domains[rest], self.domains[chosen])] if chosen else rest
+        )
         return fresh if len(fresh) else rest
 
     def _average(self, sets):
@@ -89,7 +98,11 @@ def unseen(choice, count, halves, rng):
 
 def main():
     parser = arguments(__doc__)
-    parser.add_argument("--panel", type=Path, help="its folder (default: the one that comes with provsel)")
+    parser.add_argument(
+        "--panel",
+        type=Path,
+        help="its folder (default: the one that comes with provsel)",
+    )
     parser.add_argument("--halves", type=int, default=20, help="halves of the methods")
     options = parser.parse_args()
     panel = read_panel(options.panel)
@@ -102,9 +115,14 @@ def main():
 def rows_of(scores, halves):
     """Return the rows of a task; methods that are not defined on all data sets are left out."""
     rng = np.random.default_rng(20261126)
-    small = {name for name, dataset in panel_datasets().items() if dataset.folds == "twice"}  # at most 1,000 rows
+    # at most 1,000 rows
+    small = {
+        name for name, dataset in panel_datasets().items() if dataset.folds == "twice"
+    }
     choice = Choice(over_sets(ranks(scores.of_slice())).dropna(axis=1), small)
-    choices = {"quick": np.flatnonzero(choice.names.isin(panel_data().quick[scores.task]))}
+    choices = {
+        "quick": np.flatnonzero(choice.names.isin(panel_data().quick[scores.task]))
+    }
     for count in COUNTS:
         if count <= len(choice.candidates):
             choices[str(count)] = choice.best(count)
@@ -112,9 +130,22 @@ def rows_of(scores, halves):
     for label, chosen in choices.items():
         drawn = [choice.agreement(choice.drawn(len(chosen), rng)) for _ in range(200)]
         agreement = f"{choice.agreement(chosen):.3f}"
-        unseen_agreement = "" if label == "quick" else f"{unseen(choice, len(chosen), halves, rng):.3f}"
+        unseen_agreement = (
+            ""
+            if label == "quick"
+            else f"{unseen(choice, len(chosen), halves, rng):.3f}"
+        )
         names = ", ".join(choice.names[chosen])
-        rows.append((scores.task, label, names, agreement, unseen_agreement, f"{np.mean(drawn):.3f}"))
+        rows.append(
+            (
+                scores.task,
+                label,
+                names,
+                agreement,
+                unseen_agreement,
+                f"{np.mean(drawn):.3f}",
+            )
+        )
     return rows
 
 

@@ -1,12 +1,15 @@
 """python experiments/simulations/stability_intervals.py [--samples 200] [--csv FILE]: how often intervals hold.
 
-Simulated selections, and how often the 95 % interval of their stability holds the true one, which is the mean of the
-index over many samples. Independent selections take the k largest of d scores, which are a signal and normal noise; or
-each feature for itself with its own probability. Folds are of n drawn rows, of which the k columns with the largest
-absolute covariance with the classes are taken: the true stability is that of folds of other rows. A line is about all
-sizes and signals of its kind: `held` is the mean share, `least` that of the worst, and `paper` the worst of the
-interval of Nogueira, Sechidis and Brown, without what few selections and shared rows need. Two standard errors of a
-share are 3.1 points at 95 %, with 200 samples; the least of many is about as much too low.
+Simulated selections, and how often the 95 % interval of their stability holds the true
+one, which is the mean of the index over many samples. Independent selections take the k
+largest of d scores, which are a signal and normal noise; or each feature for itself
+with its own probability. Folds are of n drawn rows, of which the k columns with the
+largest absolute covariance with the classes are taken: the true stability is that of
+folds of other rows. A line is about all sizes and signals of its kind: `held` is the
+mean share, `least` that of the worst, and `paper` the worst of the interval of
+Nogueira, Sechidis and Brown, without what few selections and shared rows need. Two
+standard errors of a share are 3.1 points at 95 %, with 200 samples; the least of many
+is about as much too low.
 """
 
 import numpy as np
@@ -27,7 +30,9 @@ FLOATS_AT_ONCE = 4_000_000
 def largest(scores, k):
     """Return masks of the k largest scores, along the last axis."""
     masks = np.zeros(scores.shape, bool)
-    np.put_along_axis(masks, np.argpartition(-scores, k - 1, axis=-1)[..., :k], True, axis=-1)
+    np.put_along_axis(
+        masks, np.argpartition(-scores, k - 1, axis=-1)[..., :k], True, axis=-1
+    )
     return masks
 
 
@@ -59,7 +64,9 @@ def noisy_scores(signal, k, strength):
 def each_for_itself(d, k, target):
     """Return a function that draws selections whose sizes vary, with a stability of `target`."""
     likely = np.sqrt(target)
-    inclusion = np.r_[np.full(k, 1 - (1 - k / d) * (1 - likely)), np.full(d - k, k / d * (1 - likely))]
+    inclusion = np.r_[
+        np.full(k, 1 - (1 - k / d) * (1 - likely)), np.full(d - k, k / d * (1 - likely))
+    ]
     return lambda rng, n_samples, m: rng.random((n_samples, m, d)) < inclusion
 
 
@@ -84,7 +91,9 @@ def independent(n_samples, rng):
             draws.append((d, each_for_itself(d, k, target)))
             for shape in (step, ramp, geometric):
                 signal = shape(d, k)
-                draws.append((d, noisy_scores(signal, k, strength_for(target, signal, k, rng))))
+                draws.append(
+                    (d, noisy_scores(signal, k, strength_for(target, signal, k, rng)))
+                )
         for m in (5, 10, 50):
             shares = [held(rng, draw, d, m, n_samples, target) for d, draw in draws]
             yield line(f"independent, stability {target:g}", m, shares)
@@ -143,13 +152,19 @@ def folds(rng, n_samples, rows, design, kind, strength):
     at_once = max(1, FLOATS_AT_ONCE // (n * d))
     for start in range(0, n_samples, at_once):
         size = min(at_once, n_samples - start)
-        common = np.repeat(rng.standard_normal((size, n, d // 5), dtype=np.float32), 5, axis=2)
+        common = np.repeat(
+            rng.standard_normal((size, n, d // 5), dtype=np.float32), 5, axis=2
+        )
         own = rng.standard_normal((size, n, d), dtype=np.float32)
-        products = (np.sqrt(1 - correlation) * own + np.sqrt(correlation) * common) * y[:, None] + signal / np.sqrt(n)
+        products = (np.sqrt(1 - correlation) * own + np.sqrt(correlation) * common) * y[
+            :, None
+        ] + signal / np.sqrt(n)
         of_all_rows = products.sum(axis=1)[:, None]
         selections = []
         for _ in range(n_repeats):
-            order = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)[:, : n // n_folds * n_folds]
+            order = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)[
+                :, : n // n_folds * n_folds
+            ]
             tested = np.take_along_axis(products, order[:, :, None], axis=1)
             tested = tested.reshape(size, n_folds, -1, d).sum(axis=2)
             selections.append(largest(np.abs(of_all_rows - tested), k))
@@ -166,9 +181,14 @@ def of_folds(n_samples, rng):
             for rows in ROWS:
                 for strength in strengths:
                     selections = folds(rng, n_samples, rows, design, kind, strength)
-                    reports = [stability(masks, rows[1], overlap=1 / (n_folds - 1)) for masks in selections]
+                    reports = [
+                        stability(masks, rows[1], overlap=1 / (n_folds - 1))
+                        for masks in selections
+                    ]
                     shares.append(shares_held(reports, mean_index(reports)))
-            yield line(f"{n_repeats} x {n_folds} folds, {what}", n_repeats * n_folds, shares)
+            yield line(
+                f"{n_repeats} x {n_folds} folds, {what}", n_repeats * n_folds, shares
+            )
 
 
 def drawing_in_folds(n_samples, rng):
@@ -177,10 +197,14 @@ def drawing_in_folds(n_samples, rng):
     shares = []
     for strength in (0.0, 2.0, 4.0):
         reports = []
-        for stable in folds(rng, n_samples, (n, d, k // 2), (1, 5), k_columns, strength):
+        for stable in folds(
+            rng, n_samples, (n, d, k // 2), (1, 5), k_columns, strength
+        ):
             drawn = np.where(stable[:, None], 2.0, rng.random((5, 5, d)))
             masks = largest(drawn, k).reshape(25, d)
-            reports.append(stability(masks, d, samples=np.repeat(range(5), 5), overlap=1 / 4))
+            reports.append(
+                stability(masks, d, samples=np.repeat(range(5), 5), overlap=1 / 4)
+            )
         shares.append(shares_held(reports, mean_index(reports)))
     return line("5 folds with 5 draws, half of the features drawn", 25, shares)
 
@@ -197,13 +221,18 @@ def shares_held(reports, true):
     ends = np.array([report.interval() for report in reports])
     is_held = (ends[:, 0] <= true) & (true <= ends[:, 1])
     distance = np.abs(true - np.array([report.index for report in reports]))
-    is_held_by_paper = distance <= NORMAL * np.sqrt([report.variance for report in reports])
+    is_held_by_paper = distance <= NORMAL * np.sqrt(
+        [report.variance for report in reports]
+    )
     return is_held.mean(), is_held_by_paper.mean(), np.ptp(ends, axis=1).mean(), true
 
 
 def line(what, n_selections, shares):
     ours, paper, width, true = np.array(shares).T
-    numbers = [round(float(number), 3) for number in (ours.mean(), ours.min(), paper.min(), width.mean())]
+    numbers = [
+        round(float(number), 3)
+        for number in (ours.mean(), ours.min(), paper.min(), width.mean())
+    ]
     return what, n_selections, f"{true.min():.2f} to {true.max():.2f}", *numbers
 
 

@@ -1,14 +1,16 @@
 """python experiments/simulations/statement_rules.py [--samples 400] [--csv FILE]: how often statements are misjudged.
 
-Simulated results of several methods on the benchmark's data sets, of which a statement is just not true, or just not
-false: the share of samples that get that false verdict should be at most 5 %. Then statements that are true by some
-distance: the share that are replicated, which is the power. The error of a method is that of the data set, an effect of
-the method in the domain (sd 2 points) and one on the data set (sd 3), both correlated at 0.5 between methods. Skewed
-effects are exponential: a method is much worse now and then. Two standard errors of a share are 2.2 points at 5 % and
-3.0 points at 90 %, with 400 samples.
+Simulated results of several methods on the benchmark's data sets, of which a statement
+is just not true, or just not false: the share of samples that get that false verdict
+should be at most 5 %. Then statements that are true by some distance: the share that
+are replicated, which is the power. The error of a method is that of the data set, an
+effect of the method in the domain (sd 2 points) and one on the data set (sd 3), both
+correlated at 0.5 between methods. Skewed effects are exponential: a method is much
+worse now and then. Two standard errors of a share are 2.2 points at 5 % and 3.0 points
+at 90 %, with 400 samples.
 
-"all domains" has 63 sets of 10 domains, over the means of domains; "one domain" has 10 sets of
-other sources.
+"all domains" has 63 sets of 10 domains, over the means of domains; "one domain" has 10
+sets of other sources.
 """
 
 import zlib
@@ -18,7 +20,12 @@ import numpy as np
 import pandas as pd
 from tables import arguments, write_table
 
-from provlab.verdicts.claims.evidence import FOLD_KEYS, AbstractEvidence, FoldLine, Folds
+from provlab.verdicts.claims.evidence import (
+    FOLD_KEYS,
+    AbstractEvidence,
+    FoldLine,
+    Folds,
+)
 from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, REPLICATED
 from provlab.verdicts.claims.schema import RULES
 from provlab.verdicts.claims.verdicts import verdict_of
@@ -45,7 +52,10 @@ class Results(AbstractEvidence):
 
     def _line(self, place, quantity):
         """Return a measure of a method; `trials` and means over folds would take ten times as long."""
-        return FoldLine(folds_of(len(self.domain)), self.measures[quantity][:, NAMES.index(place[1])])
+        return FoldLine(
+            folds_of(len(self.domain)),
+            self.measures[quantity][:, NAMES.index(place[1])],
+        )
 
     def trials(self, place, columns):
         """Return nothing: there are no trials."""
@@ -88,8 +98,12 @@ def says(rng, where, test, verdicts, means=0.0, shape="", **parameters):
     domain = np.repeat(np.arange(len(SIZES[where])), SIZES[where])
     drawn = errors(rng, domain, means, shape)
     measures = {"error": drawn, "stability": rng.random(drawn.shape)}
-    rule = RULES[test].from_config({"artefact": "", "columns": ["c"], "over": OVER[where], **parameters})
-    return verdict_of(rule.findings(["c"], Results(measures, domain), [rule])) in verdicts
+    rule = RULES[test].from_config(
+        {"artefact": "", "columns": ["c"], "over": OVER[where], **parameters}
+    )
+    return (
+        verdict_of(rule.findings(["c"], Results(measures, domain), [rule])) in verdicts
+    )
 
 
 PAIR = {"row": "A", "than": "B", "margin": 1.0}
@@ -144,7 +158,10 @@ def share_of(n_samples, names, where, rule, verdicts, parameters, shape=""):
     """Return the share of samples in which a statement gets one of some verdicts."""
     rng = generator(where, *names)
     test = rule.partition(",")[0].partition(" ")[0]
-    gets_one = [says(rng, where, test, verdicts, shape=shape, **parameters) for _ in range(n_samples)]
+    gets_one = [
+        says(rng, where, test, verdicts, shape=shape, **parameters)
+        for _ in range(n_samples)
+    ]
     return f"{np.mean(gets_one):.4f}"
 
 
@@ -156,12 +173,28 @@ def rows(n_samples):
                 if shape and (rule not in SHOWN_SKEWED or where == "one domain"):
                     continue
                 names = shape, what, rule, verdicts[0]
-                share = share_of(n_samples, names, where, rule, verdicts, parameters, shape)
+                share = share_of(
+                    n_samples, names, where, rule, verdicts, parameters, shape
+                )
                 verdict = verdicts[0] if len(verdicts) == 1 else "any"
-                yield what + shape, f"{rule}: {verdict}", where, 10, "" if shape else MOST, share
+                yield (
+                    what + shape,
+                    f"{rule}: {verdict}",
+                    where,
+                    10,
+                    "" if shape else MOST,
+                    share,
+                )
     for where in SIZES:
         for what, rule, parameters in TRUE:
-            share = share_of(n_samples, (what, rule), where, rule, [REPLICATED, NO_DIFFERENCE], parameters)
+            share = share_of(
+                n_samples,
+                (what, rule),
+                where,
+                rule,
+                [REPLICATED, NO_DIFFERENCE],
+                parameters,
+            )
             yield what, f"{rule}: replicated", where, 10, "power", share
 
 

@@ -8,7 +8,9 @@ import pandas as pd
 
 def arguments(description, samples=None):
     """Return a parser with --csv and, where there is a default, --samples."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--csv", type=Path, help="write the table there too")
     if samples:
         parser.add_argument("--samples", type=int, default=samples)

@@ -14,24 +14,38 @@ NUMBERS = {
     "certificate_partition_ratio": ("partition ratio, largest", "max"),
 }
 HEADINGS = [heading for heading, _ in NUMBERS.values()]
-CERTIFICATES = {"spectral": "Theorem 1", "scores": "Lemma 2", "cost": "Lemma 3", "partition": "Theorem 2"}
+CERTIFICATES = {
+    "spectral": "Theorem 1",
+    "scores": "Lemma 2",
+    "cost": "Lemma 3",
+    "partition": "Theorem 2",
+}
 """Certificates in a record, and where the paper promises what they check."""
 
 READ = [*NUMBERS, *(f"certificate_{name}" for name in CERTIFICATES)]
 
 
 def summarise(entry, trials):
-    return [{"column": name, "value": trials[key].agg(how)} for key, (name, how) in NUMBERS.items()]
+    return [
+        {"column": name, "value": trials[key].agg(how)}
+        for key, (name, how) in NUMBERS.items()
+    ]
 
 
 def render(rendering: Rendering) -> str:
-    numbers = rendering.frame.astype({"value": float}).set_index(["row", "dataset", "column"])["value"]
+    numbers = rendering.frame.astype({"value": float}).set_index(
+        ["row", "dataset", "column"]
+    )["value"]
     rows = []
-    for (row, dataset), part in rendering.trials(READ).groupby(["row", "dataset"], sort=False):
+    for (row, dataset), part in rendering.trials(READ).groupby(
+        ["row", "dataset"], sort=False
+    ):
         texts = [_text(numbers[row, dataset, heading]) for heading in HEADINGS]
         texts += count_states(part, CERTIFICATES).values()
         column = part["column"].iloc[0]
-        rows.append([dataset, row, *(Traced(text, row, column, dataset) for text in texts)])
+        rows.append(
+            [dataset, row, *(Traced(text, row, column, dataset) for text in texts)]
+        )
     config = rendering.artefact.config
     epsilon = config.selector.epsilon
     return write_tables(

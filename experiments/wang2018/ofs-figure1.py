@@ -10,14 +10,22 @@ READ = ["error", "nmi", "ari", "n_selected"]
 
 def render(rendering: Rendering) -> str:
     frame = rendering.frame
-    drawn = frame[frame["column"].str.fullmatch(rf"\d+({KEPT})?")].astype({"value": float})
+    drawn = frame[frame["column"].str.fullmatch(rf"\d+({KEPT})?")].astype(
+        {"value": float}
+    )
     accuracy = with_kept(drawn)
     title = rendering.artefact.title
-    how = f"k-means, mean and sd over seeds: {rendering.artefact.config.protocol.repeats}"
+    how = (
+        f"k-means, mean and sd over seeds: {rendering.artefact.config.protocol.repeats}"
+    )
     heading = f"{title} ({how}). {rendering.note}".strip()
     axes = {"ylabel": "clustering accuracy (%)", "from_zero": True}  # as the paper's
     paths = draw_curves(drawn, rendering.figures, heading, flat="k-means", **axes)
-    means = accuracy.groupby(["row", "dataset"], sort=False)["value"].mean().unstack(sort=False)
+    means = (
+        accuracy.groupby(["row", "dataset"], sort=False)["value"]
+        .mean()
+        .unstack(sort=False)
+    )
     means = means.loc[list(rendering.artefact.config.artefact.rows)]
     text = write_tables(
         rendering.tables,
@@ -35,13 +43,17 @@ def _kept(rendering, accuracy):
     config = rendering.artefact.config
     sizes = list(config.artefact.columns)
     methods = accuracy[accuracy["row"] != "k-means"]
-    is_other = (methods["x"] != methods["column"].astype(float)) | (methods["left"] < methods["right"])
+    is_other = (methods["x"] != methods["column"].astype(float)) | (
+        methods["left"] < methods["right"]
+    )
     places = methods.loc[is_other, ["dataset", "row"]].drop_duplicates()
     rows = []
     for (dataset, row), lines in methods.merge(places).groupby(["dataset", "row"]):
         cells = dict.fromkeys(sizes, "")
         for line in lines.itertuples():
-            cells[line.column] = Traced(f"{line.x:.1f} ± {line.right - line.x:.1f}", row, line.column, dataset)
+            cells[line.column] = Traced(
+                f"{line.x:.1f} ± {line.right - line.x:.1f}", row, line.column, dataset
+            )
         rows.append([dataset, row, *cells.values()])
     return write_tables(
         rendering.tables.with_name(f"{rendering.tables.name}-kept"),
@@ -53,4 +65,10 @@ def _kept(rendering, accuracy):
     )
 
 
-RECIPE = Recipe("wang2018/ofs-figure1", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")
+RECIPE = Recipe(
+    "wang2018/ofs-figure1",
+    render,
+    summarise=seed_summary,
+    columns=READ,
+    unit="clustering accuracy (%)",
+)

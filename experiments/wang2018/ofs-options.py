@@ -11,12 +11,17 @@ def render(rendering: Rendering) -> str:
     config, frame = rendering.artefact.config, rendering.frame
     accuracy = frame[frame["column"].str.isdecimal()]
     places = accuracy[["dataset", "column"]].drop_duplicates()
-    lines = frame.assign(column=frame["dataset"] + " " + frame["column"]).set_index(["row", "column"])
+    lines = frame.assign(column=frame["dataset"] + " " + frame["column"]).set_index(
+        ["row", "column"]
+    )
     rows = []
     for row in config.artefact.rows:
         cells = []
         for name in places["dataset"] + " " + places["column"]:
-            value, kept = cell_text(lines, row, name), whole(cell_text(lines, row, f"{name}, features"))
+            value, kept = (
+                cell_text(lines, row, name),
+                whole(cell_text(lines, row, f"{name}, features")),
+            )
             cells.append(like(value, f"{value} ({kept})") if value else "")
         rows.append([row, *cells])
     return write_tables(
@@ -28,4 +33,10 @@ def render(rendering: Rendering) -> str:
     )
 
 
-RECIPE = Recipe("wang2018/ofs-options", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")
+RECIPE = Recipe(
+    "wang2018/ofs-options",
+    render,
+    summarise=seed_summary,
+    columns=READ,
+    unit="clustering accuracy (%)",
+)

@@ -11,7 +11,17 @@ RATIO, STATE = ClusteringRatio.column("achieved"), ClusteringRatio.state_column(
 ONE_CLUSTER = ClusteringRatio.column("one_cluster")
 FEATURES_BOUND = OnlineFeatureCount.column("bound")
 FIT, REST = ["select_cpu", "shared_cpu"], "train_cpu"
-READ = [RATIO, STATE, ONE_CLUSTER, FEATURES_BOUND, *FIT, REST, "n_selected", "n_train", "n_features"]
+READ = [
+    RATIO,
+    STATE,
+    ONE_CLUSTER,
+    FEATURES_BOUND,
+    *FIT,
+    REST,
+    "n_selected",
+    "n_train",
+    "n_features",
+]
 
 OWN, OWN_COLUMNS = "This Work", ("c of Theorem 1", "c of Theorem 1, n << d")
 CONTROLS = ["Random", "All features"]
@@ -36,7 +46,9 @@ def printed_dimension(method, k, epsilon, delta):
         return math.ceil(k * math.log(k / epsilon) / epsilon**2)
     if method == "Boutsidis et al. (2015)":
         return math.ceil(k / epsilon**2)
-    return math.ceil(max((k + math.log(1 / delta)) / epsilon**2, 6 / (epsilon**2 * delta)))
+    return math.ceil(
+        max((k + math.log(1 / delta)) / epsilon**2, 6 / (epsilon**2 * delta))
+    )
 
 
 def own_dimension(n, features_bound, epsilon):
@@ -63,16 +75,24 @@ def summarise(entry, trials):
 
 def render(rendering: Rendering) -> str:
     trials = rendering.trials(READ)
-    tables = [_printed(rendering), _at_printed_dimensions(rendering, trials), _at_equal_dimensions(rendering, trials)]
+    tables = [
+        _printed(rendering),
+        _at_printed_dimensions(rendering, trials),
+        _at_equal_dimensions(rendering, trials),
+    ]
     return "\n".join(tables)
 
 
 def _printed(rendering):
-    printed = RECIPE.printed().set_index(["row", "column"])["printed_value"].fillna("N/A")
+    printed = (
+        RECIPE.printed().set_index(["row", "column"])["printed_value"].fillna("N/A")
+    )
     rows = []
     for method, measured_by in MEASURED_BY.items():
         stated = printed[method]
-        rows.append([method, stated["dimension"], stated["time"], stated["ratio"], measured_by])
+        rows.append(
+            [method, stated["dimension"], stated["time"], stated["ratio"], measured_by]
+        )
     return write_tables(
         rendering.tables,
         ["method", "dimension", "time", "ratio", "measured here by"],
@@ -83,7 +103,10 @@ def _printed(rendering):
 
 def _at_printed_dimensions(rendering, trials):
     settings = rendering.artefact.config.artefact
-    clusters = {entry.dataset: entry.cell.model["n_clusters"] for entry in rendering.artefact.entries}
+    clusters = {
+        entry.dataset: entry.cell.model["n_clusters"]
+        for entry in rendering.artefact.entries
+    }
     of_methods = trials[~trials["row"].isin(CONTROLS)]
     rows = []
     for (method, dataset), part in of_methods.groupby(["row", "dataset"], sort=False):
@@ -92,7 +115,9 @@ def _at_printed_dimensions(rendering, trials):
             column = next(name for name in part["column"] if name in OWN_COLUMNS)
             dimension = own_dimension(n, part[FEATURES_BOUND].max(), settings.epsilon)
         else:
-            dimension = printed_dimension(method, clusters[dataset], settings.epsilon, settings.delta)
+            dimension = printed_dimension(
+                method, clusters[dataset], settings.epsilon, settings.delta
+            )
             column = str(dimension)
         printed = f"{dimension:,} > d" if dimension > d else f"{dimension:,}"
         cells = _measured_cells(part[part["column"] == column], method, column, dataset)
@@ -151,4 +176,10 @@ def _at_equal_dimensions(rendering, trials):
     )
 
 
-RECIPE = Recipe("wang2018/ofs-table1", render, summarise=summarise, columns=READ, unit="ratio of k-means cost")
+RECIPE = Recipe(
+    "wang2018/ofs-table1",
+    render,
+    summarise=summarise,
+    columns=READ,
+    unit="ratio of k-means cost",
+)

@@ -9,7 +9,10 @@ COLUMNS = ["data points", "features", "classes"]
 
 def summarise(entry, trials):
     values = [*data_shape(trials), int(trials["n_classes"].iloc[0])]
-    return [{"column": column, "value": value} for column, value in zip(COLUMNS, values, strict=True)]
+    return [
+        {"column": column, "value": value}
+        for column, value in zip(COLUMNS, values, strict=True)
+    ]
 
 
 def render(rendering: Rendering) -> str:
@@ -34,4 +37,9 @@ def _with_printed(lines, dataset, column):
     return ours if printed in ("", ours) else like(ours, f"{ours} [{printed}]")
 
 
-RECIPE = Recipe("wang2018/ofs-table2", render, summarise=summarise, columns=["n_features", "n_classes"])
+RECIPE = Recipe(
+    "wang2018/ofs-table2",
+    render,
+    summarise=summarise,
+    columns=["n_features", "n_classes"],
+)

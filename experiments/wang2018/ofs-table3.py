@@ -11,9 +11,12 @@ READ = [*TIMES, "n_selected"]
 def summarise(entry, trials):
     seconds = selection_seconds(trials)
     lines = [{"value": seconds.median(), "sd": seconds.std(ddof=1)}]
-    if trials["pass_cpu"].notna().any():  # the fit searched for its sampling rate before that pass
+    # the fit searched for its sampling rate before that pass
+    if trials["pass_cpu"].notna().any():
         search = trials["select_cpu"] + trials["shared_cpu"]
-        lines.append({"column": SEARCH, "value": search.median(), "sd": search.std(ddof=1)})
+        lines.append(
+            {"column": SEARCH, "value": search.median(), "sd": search.std(ddof=1)}
+        )
         lines += mean_lines({KEPT: trials["n_selected"]})
     return lines
 
@@ -25,13 +28,19 @@ def render(rendering: Rendering) -> str:
         lines[line.dataset, line.row, part] = line
     methods = list(rendering.artefact.config.artefact.rows)
     datasets = rendering.frame["dataset"].unique()
-    return _seconds(rendering, datasets, methods, lines) + "\n" + _ratios(rendering, datasets, methods, lines)
+    return (
+        _seconds(rendering, datasets, methods, lines)
+        + "\n"
+        + _ratios(rendering, datasets, methods, lines)
+    )
 
 
 def _seconds(rendering, datasets, methods, lines):
     rows = []
     for dataset in datasets:
-        cells = [_with_printed(lines.get((dataset, method, TIME))) for method in methods]
+        cells = [
+            _with_printed(lines.get((dataset, method, TIME))) for method in methods
+        ]
         beside = [_traced(lines.get((dataset, OFS, part))) for part in (SEARCH, KEPT)]
         rows.append([dataset, *cells, *beside])
     artefact = rendering.artefact
@@ -64,7 +73,13 @@ def _ratios(rendering, datasets, methods, lines):
 
 
 def _traced(line, suffix=""):
-    return "" if line is None else Traced(f"{line.value:.3g}{suffix}", line.of_row, line.of_column, line.dataset)
+    return (
+        ""
+        if line is None
+        else Traced(
+            f"{line.value:.3g}{suffix}", line.of_row, line.of_column, line.dataset
+        )
+    )
 
 
 def _with_printed(line):
@@ -85,4 +100,6 @@ def _number(ratio):
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-RECIPE = Recipe("wang2018/ofs-table3", render, summarise=summarise, columns=READ, unit="CPU seconds")
+RECIPE = Recipe(
+    "wang2018/ofs-table3", render, summarise=summarise, columns=READ, unit="CPU seconds"
+)

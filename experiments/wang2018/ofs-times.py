@@ -15,7 +15,9 @@ def summarise(entry, trials):
 def render(rendering: Rendering) -> str:
     methods = list(rendering.artefact.config.artefact.rows)
     rows = []
-    for (dataset, column), lines in rendering.frame.dropna(subset=["value"]).groupby(["dataset", "column"], sort=False):
+    for (dataset, column), lines in rendering.frame.dropna(subset=["value"]).groupby(
+        ["dataset", "column"], sort=False
+    ):
         seconds = lines.set_index("row")["value"]
         cells = []
         for row in methods:
@@ -35,4 +37,10 @@ def render(rendering: Rendering) -> str:
     )
 
 
-RECIPE = Recipe("wang2018/ofs-times", render, summarise=summarise, columns=[*TIMES], unit="CPU seconds")
+RECIPE = Recipe(
+    "wang2018/ofs-times",
+    render,
+    summarise=summarise,
+    columns=[*TIMES],
+    unit="CPU seconds",
+)

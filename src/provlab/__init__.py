@@ -41,7 +41,15 @@ FORMER_MODULES = {
 working.
 """
 
-__all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset", "rank", "select"]
+__all__ = [
+    "Measure",
+    "MeasuredTrial",
+    "Project",
+    "compare",
+    "load_dataset",
+    "rank",
+    "select",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -59,7 +67,9 @@ class _FormerModules:
     """Finds a module, or one of a package, by its former name: it is the same module, with the same classes."""
 
     @staticmethod
-    def find_spec(name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        name: str, path: Any = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Return a specification for a former name; None for any other."""
         package, _, module = name.rpartition(".")
         if name in FORMER_MODULES:

@@ -25,7 +25,14 @@ WRITTEN = ".written"
 """File in a folder of `replacing_folder` with the paths of the files that it wrote, one per line."""
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.part")
-_NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF, errno.EISDIR)
+_NO_SYNC = (
+    errno.EINVAL,
+    errno.ENOTSUP,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EBADF,
+    errno.EISDIR,
+)
 """Errors of systems that cannot sync a folder."""
 
 
@@ -33,7 +40,8 @@ _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF,
 def replacing(target: Path) -> Iterator[Path]:
     """Yield a temporary path beside `target` that replaces it on success and is removed on failure.
 
-    The file and its folder entry are on disk when the context ends, so that a file that it replaces may be removed.
+    The file and its folder entry are on disk when the context ends, so that a file that
+    it replaces may be removed.
 
     Parameters
     ----------
@@ -50,12 +58,14 @@ def replacing(target: Path) -> Iterator[Path]:
     try:
         yield temporary
         with temporary.open("rb") as file:
-            os.fsync(file.fileno())  # otherwise a power cut could leave an empty file under the final name
+            # otherwise a power cut could leave an empty file under the final name
+            os.fsync(file.fileno())
         os.replace(temporary, target)
         _sync_folder(target.parent)
     except OSError as error:
         if (
-            error.errno and str(error) == f"[Errno {error.errno}] {os.strerror(error.errno)}"
+            error.errno
+            and str(error) == f"[Errno {error.errno}] {os.strerror(error.errno)}"
         ):  # a full disk names no file
             error.filename = str(target)
         _name(error, temporary, target)
@@ -74,7 +84,8 @@ def replacing_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
     target : Path
         Folder to write. The parent folder is created if needed.
     keep : bool, default=False
-        Keep the files of the old folder that an earlier call did not write; `WRITTEN` lists those that this one does.
+        Keep the files of the old folder that an earlier call did not write; `WRITTEN`
+        lists those that this one does.
 
     Raises
     ------
@@ -86,7 +97,9 @@ def replacing_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
     beside = target.parent / f".{target.name}-"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=beside.name, dir=target.parent) as temporary:
+        with tempfile.TemporaryDirectory(
+            prefix=beside.name, dir=target.parent
+        ) as temporary:
             folder, old = Path(temporary) / "new", Path(temporary) / "old"
             folder.mkdir()
             yield folder
@@ -109,18 +122,31 @@ def _keep_others(old: Path, new: Path) -> None:
     """Copy files that the old folder does not list as written into the new folder, and list the new folder's files."""
     mine = _files(new)
     listed = old / WRITTEN
-    stale = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []
+    stale = (
+        listed.read_text(encoding="utf-8", errors="replace").splitlines()
+        if listed.is_file()
+        else []
+    )
     for name in sorted(_files(old) - {*mine, *stale, WRITTEN}):
-        if any(part.as_posix() in mine for part in Path(name).parents) or (new / name).is_dir():
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(old / name))
+        if (
+            any(part.as_posix() in mine for part in Path(name).parents)
+            or (new / name).is_dir()
+        ):
+            raise FileExistsError(
+                errno.EEXIST, os.strerror(errno.EEXIST), str(old / name)
+            )
         (new / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(old / name, new / name, follow_symlinks=False)
-    (new / WRITTEN).write_text("".join(f"{name}\n" for name in sorted(mine)), encoding="utf-8")
+    (new / WRITTEN).write_text(
+        "".join(f"{name}\n" for name in sorted(mine)), encoding="utf-8"
+    )
 
 
 def _files(folder: Path) -> set[str]:
     """Return the relative paths of all files and links below a folder."""
-    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    paths = (
+        path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()
+    )
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
@@ -133,8 +159,9 @@ def _name(error: OSError, temporary: Path, target: Path) -> None:
 def probe(folder: Path) -> float:
     """Write a small file into a folder, remove it, and return its time stamp.
 
-    The folder is created if needed. Its time stamps may come from the clock of a server, which may be adjusted at any
-    time. They are comparable with each other, but not with the clock of this host.
+    The folder is created if needed. Its time stamps may come from the clock of a
+    server, which may be adjusted at any time. They are comparable with each other, but
+    not with the clock of this host.
 
     Raises
     ------
@@ -166,7 +193,10 @@ def remove_abandoned(folder: Path, now: float) -> int:
     removed = 0
     for path in folder.glob(".*.part"):
         with suppress(OSError):  # removed in the meantime, or owned by another user
-            if _TEMPORARY.fullmatch(path.name) and now - path.stat().st_mtime > ABANDONED:
+            if (
+                _TEMPORARY.fullmatch(path.name)
+                and now - path.stat().st_mtime > ABANDONED
+            ):
                 path.unlink()
                 removed += 1
     return removed

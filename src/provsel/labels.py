@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from provsel.checks import check_choice
 
 TASKS = ("auto", "classification", "regression")
-FOR_NUMBERS = "for numbers, take SVMRFESelector, LassoSelector or AlphaInvestingSelector"
+FOR_NUMBERS = (
+    "for numbers, take SVMRFESelector, LassoSelector or AlphaInvestingSelector"
+)
 MANY_CLASSES, FEW_ROWS = 20, 5
 """Numbers are rarely classes if there are more than this many, with fewer than this many rows each on average."""
 
@@ -29,22 +31,27 @@ def _are_whole_by_type(y: Any) -> bool:
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 
-def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, is_said: bool = False) -> None:
+def check_classes(
+    subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, is_said: bool = False
+) -> None:
     """Raise unless y, shape (n,), holds class labels; real numbers that are not all whole are not.
 
-    `subject` is the name of the calling class, `advice` the next step at the end of the message. Also raises for floats
-    that are hardly classes, see `_check_float_classes`, unless the caller stated that y has classes.
+    `subject` is the name of the calling class, `advice` the next step at the end of the
+    message. Also raises for floats that are hardly classes, see `_check_float_classes`,
+    unless the caller stated that y has classes.
     """
     if _are_whole_by_type(y):
         return
-    from sklearn.utils.multiclass import type_of_target  # slow import, which readers of a store do not need
+    # slow import, which readers of a store do not need
+    from sklearn.utils.multiclass import type_of_target
 
     kind = type_of_target(y)
     if kind in ("binary", "multiclass"):
         if not is_said:
             _check_float_classes(subject, np.asarray(y), advice)
         return
-    if kind != "continuous":  # scikit-learn's wording for an array of objects that are not strings
+    # scikit-learn's wording for an array of objects that are not strings
+    if kind != "continuous":
         raise ValueError(
             f"{subject}: Unknown label type. Expected classes as strings or numbers, got {y.flat[0]!r:.80} in an array "
             f"of dtype {y.dtype}; convert it."
@@ -55,7 +62,9 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS, *, i
     )
 
 
-def _check_float_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
+def _check_float_classes(
+    subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS
+) -> None:
     """Raise for floats, shape (n,), that are hardly classes, but a numeric target that happens to be whole.
 
     Integers may be class codes: `_warn_of_many_classes` warns of many.
@@ -78,12 +87,15 @@ def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
         )
 
 
-def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+def target_of(
+    subject: str, y: NDArray[Any] | None, task: str
+) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return the classes of y, sorted, and their numbers, int64, shape (n,); None and y as float64 to be regressed on.
 
-    `task` is "classification", "regression", or "auto": numbers that are not all whole are a regression. Raises if
-    "auto" would treat whole numbers as very many classes; for another task; for labels that `task` does not allow; for
-    one class; and for numbers that are all equal or whose squares are not finite.
+    `task` is "classification", "regression", or "auto": numbers that are not all whole
+    are a regression. Raises if "auto" would treat whole numbers as very many classes;
+    for another task; for labels that `task` does not allow; for one class; and for
+    numbers that are all equal or whose squares are not finite.
 
     Examples
     --------
@@ -100,7 +112,9 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
 
     check_choice(subject, "task", task, TASKS)
     if y is None:
-        raise ValueError(f"{subject}: expected labels or numbers, got y=None; pass y to fit.")
+        raise ValueError(
+            f"{subject}: expected labels or numbers, got y=None; pass y to fit."
+        )
     numeric = y.dtype.kind in "biuf" or all(isinstance(value, Real) for value in y)
     may_be_numbers = numeric and not _are_whole_by_type(y)
     if task == "auto" and may_be_numbers and type_of_target(y) == "continuous":
@@ -116,7 +130,9 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
         check_several(subject, classes)
         return classes, labels.ravel()
     if not numeric:
-        raise ValueError(f"{subject}: expected numbers with task='regression', got {y[0]!r:.80}; convert the target.")
+        raise ValueError(
+            f"{subject}: expected numbers with task='regression', got {y[0]!r:.80}; convert the target."
+        )
     numbers = y.astype(np.float64)
     check_magnitude(subject, numbers, "y")
     if not np.ptp(numbers) > 0:
@@ -126,16 +142,22 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
     return None, numbers
 
 
-def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def signs_of_two_classes(
+    subject: str, y: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return the two classes, sorted, shape (2,), and -1.0 or 1.0 for each row, shape (n,); raise if they are not two.
 
     `subject` is the name of the calling class.
     """
     if y is None:
-        raise ValueError(f"{subject}: expected labels of two classes, got y=None; pass y to fit.")
+        raise ValueError(
+            f"{subject}: expected labels of two classes, got y=None; pass y to fit."
+        )
     classes, labels = np.unique(y, return_inverse=True)
     if classes.size != 2:
-        shown = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
+        shown = ", ".join(map(repr, classes[:5].tolist())) + (
+            ", ..." if classes.size > 5 else ""
+        )
         raise ValueError(
             f"{subject}: expected labels of two classes, got {classes.size} "
             f"{'class' if classes.size == 1 else 'classes'} ({shown}); fit it on two of them at a time."
@@ -143,11 +165,14 @@ def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[
     return classes, np.where(labels.ravel() == 1, 1.0, -1.0)
 
 
-def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def one_against_rest(
+    subject: str, y: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return the classes, sorted, and the signs of each problem, shape (n_problems, n); raise for fewer than two.
 
-    Two classes make one problem, in which the second is 1.0; with more, each is 1.0 in its own problem, and the rest
-    -1.0. Warns of whole numbers that are hardly classes, like `target_of`.
+    Two classes make one problem, in which the second is 1.0; with more, each is 1.0 in
+    its own problem, and the rest -1.0. Warns of whole numbers that are hardly classes,
+    like `target_of`.
 
     Examples
     --------
@@ -156,7 +181,9 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
     [[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
     """
     if y is None:
-        raise ValueError(f"{subject}: expected labels of at least two classes, got y=None; pass y to fit.")
+        raise ValueError(
+            f"{subject}: expected labels of at least two classes, got y=None; pass y to fit."
+        )
     check_classes(subject, y)
     classes, labels = np.unique(y, return_inverse=True)
     check_several(subject, classes)
@@ -165,7 +192,9 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
     return classes, np.where(labels.ravel() == positive[:, None], 1.0, -1.0)
 
 
-def by_total_weight(sizes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def by_total_weight(
+    sizes: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the sums of the sizes |w| over the problems, shape (d,), and the features with a sum > 0, largest first.
 
     `sizes` has shape (n_problems, d); ties are in order of index.

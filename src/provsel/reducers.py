@@ -37,18 +37,27 @@ def is_random(reducer: Any) -> bool:
 
 def is_random_model(model: Any) -> bool:
     """Return whether fits of a model with different seeds differ by design; seeds of solvers do not count."""
-    return bool(getattr(model, "is_random", False) if is_ours(model) else unseeded(model))
+    return bool(
+        getattr(model, "is_random", False) if is_ours(model) else unseeded(model)
+    )
 
 
 def is_ours(estimator: Any) -> bool:
     """Return whether an estimator declares if it is random, as provsel's estimators and subclasses do."""
-    return isinstance(estimator, BaseSelector) or type(estimator).__module__.split(".")[0] == "provsel"
+    return (
+        isinstance(estimator, BaseSelector)
+        or type(estimator).__module__.split(".")[0] == "provsel"
+    )
 
 
 def unseeded(estimator: Any) -> list[str]:
     """Return the seed parameters without a value, including those of inner estimators."""
     parameters = estimator.get_params(deep=True)
-    return [name for name, value in parameters.items() if value is None and name.split("__")[-1] == "random_state"]
+    return [
+        name
+        for name, value in parameters.items()
+        if value is None and name.split("__")[-1] == "random_state"
+    ]
 
 
 def seed(estimator: Any, number: int) -> Any:
@@ -61,13 +70,21 @@ def fit_reducer(reducer: Any, view: TrainingView, **metadata: Any) -> Any:
     """Return the reducer, fitted on the rows of `view`; other libraries' reducers get the metadata that they accept."""
     if isinstance(reducer, BaseSelector):
         return reducer.fit_view(view)
-    fit_metadata = {name: value for name, value in metadata.items() if has_fit_parameter(reducer, name)}
+    fit_metadata = {
+        name: value
+        for name, value in metadata.items()
+        if has_fit_parameter(reducer, name)
+    }
     return reducer.fit(view.X, view.y, **fit_metadata)
 
 
 def fit_model(model: Any, reducer: Any, X: Any, y: Any, **metadata: Any) -> Any:
     """Return the model, fitted on the reduced rows, which are not checked again if both are provsel's."""
-    return model.fit_rows(X, y) if _checked(model, reducer) and not metadata else model.fit(X, y, **metadata)
+    return (
+        model.fit_rows(X, y)
+        if _checked(model, reducer) and not metadata
+        else model.fit(X, y, **metadata)
+    )
 
 
 def predict(model: Any, reducer: Any, X: Any) -> NDArray[Any]:
@@ -89,8 +106,8 @@ def kept_features(reducer: Any) -> NDArray[np.int64] | None:
 def check_selection(reducer: Any, X: Matrix) -> None:
     """Raise if `transform` of a fitted selector of another library keeps other features than `get_support`.
 
-    A class may scale the columns that it keeps. Columns that it changes otherwise, for instance by centring, are not
-    compared.
+    A class may scale the columns that it keeps. Columns that it changes otherwise, for
+    instance by centring, are not compared.
 
     Parameters
     ----------
@@ -109,8 +126,11 @@ def check_selection(reducer: Any, X: Matrix) -> None:
     if kept is None:
         return
     name = type(reducer).__name__
-    sample = X[np.linspace(0, X.shape[0] - 1, min(SAMPLE_ROWS, X.shape[0]), dtype=np.int64)]
-    with warnings.catch_warnings():  # irrelevant here, because the rows of the trial are transformed as well
+    sample = X[
+        np.linspace(0, X.shape[0] - 1, min(SAMPLE_ROWS, X.shape[0]), dtype=np.int64)
+    ]
+    # irrelevant here, because the rows of the trial are transformed as well
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         transformed = np.asarray(_dense(reducer.transform(sample)))
     expected = (sample.shape[0], kept.size)
@@ -179,18 +199,25 @@ def n_columns(reducer: Any, X: Matrix) -> int:
         return kept.size
     if is_ours(reducer):
         return len(reducer.get_feature_names_out())
-    return int(reducer.transform(X[:1]).shape[1])  # a pipeline cannot always name its outputs
+    # a pipeline cannot always name its outputs
+    return int(reducer.transform(X[:1]).shape[1])
 
 
 def leaves_nothing_out(reducer: Any, view: TrainingView) -> bool:
     """Return whether the fitted reducer returns the rows of `view` unchanged."""
     kept = kept_features(reducer)
-    return kept is not None and kept.size == view.n_features and bool(np.all(getattr(reducer, "weights_", 1.0) == 1.0))
+    return (
+        kept is not None
+        and kept.size == view.n_features
+        and bool(np.all(getattr(reducer, "weights_", 1.0) == 1.0))
+    )
 
 
 def reduced_rows(reducer: Any, X: Matrix) -> Matrix | NDArray[np.float64]:
     """Return the rows X, shape (n, d), reduced to the kept columns and weighted; dense if the result is small."""
-    reduced: Any = reducer.reduce(X) if isinstance(reducer, BaseSelector) else reducer.transform(X)
+    reduced: Any = (
+        reducer.reduce(X) if isinstance(reducer, BaseSelector) else reducer.transform(X)
+    )
     if sparse.issparse(reduced) and reduced.shape[0] * reduced.shape[1] <= DENSE_VALUES:
         return reduced.toarray()
     return reduced

@@ -24,7 +24,8 @@ def selected_on_samples(
 ) -> tuple[list[NDArray[np.int64]], float]:
     """Return the selections of copies of a selector on each sample, and the overlap n_test / n_train of folds.
 
-    The overlap is 0 for bootstrap samples, which are independent given the rows; see `StabilityReport.of`.
+    The overlap is 0 for bootstrap samples, which are independent given the rows; see
+    `StabilityReport.of`.
     """
     if not hasattr(selector, "get_support"):
         raise ValueError(
@@ -42,20 +43,32 @@ def selected_on_samples(
     selections = []
     n_used = []
     for rows in _samples(X, labels, cv, n_resamples, random_state):
-        fitted = clone(selector).fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], *_of_rows(labels, rows))
+        fitted = clone(selector).fit(
+            X.iloc[rows] if hasattr(X, "iloc") else X[rows], *_of_rows(labels, rows)
+        )
         selections.append(np.flatnonzero(selected_mask(fitted)))
         n_used.append(len(np.arange(X.shape[0])[rows]))
-    overlap = 0.0 if cv is None or not n_used else X.shape[0] / float(np.mean(n_used)) - 1
+    overlap = (
+        0.0 if cv is None or not n_used else X.shape[0] / float(np.mean(n_used)) - 1
+    )
     return selections, overlap
 
 
-def _samples(X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
+def _samples(
+    X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any
+) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of each sample: the training rows of folds, or bootstrap samples."""
     # a stratum of a single row would have this row in every sample
-    discrete = y is not None and type_of_target(y) in ("binary", "multiclass") and not hardly_classes(y)
+    discrete = (
+        y is not None
+        and type_of_target(y) in ("binary", "multiclass")
+        and not hardly_classes(y)
+    )
     if cv is not None:
         if isinstance(cv, Integral) and not isinstance(cv, bool) and cv < 2:
-            raise ValueError(f"StabilityReport: expected cv of two or more folds, got {cv!r}.")
+            raise ValueError(
+                f"StabilityReport: expected cv of two or more folds, got {cv!r}."
+            )
         for train, _ in check_cv(cv, y, classifier=discrete).split(X, y):
             yield train
         return

@@ -1,7 +1,7 @@
 """Validation of sparse matrices: consistent index arrays, and one canonical form.
 
-SciPy's compiled code trusts the index arrays of an object: an index that is too large reads or writes outside the
-arrays.
+SciPy's compiled code trusts the index arrays of an object: an index that is too large
+reads or writes outside the arrays.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ def canonical(X: Any) -> Any:
     if not sparse.issparse(X) or X.format not in ("csr", "csc"):
         return X
     small = max(X.data.size, *X.shape) <= np.iinfo(np.int32).max
-    indices, indptr = (part.astype(np.int32, copy=False) if small else part for part in (X.indices, X.indptr))
-    # a new object: flags that X remembers, such as sorted indices, may refer to earlier contents of its arrays
+    indices, indptr = (
+        part.astype(np.int32, copy=False) if small else part
+        for part in (X.indices, X.indptr)
+    )
+    # a new object: flags that X remembers, such as sorted indices, may refer to earlier
+    # contents of its arrays
     end = int(indptr[-1])  # the rest is spare room with arbitrary content
     result = type(X)((X.data[:end], indices[:end], indptr), shape=X.shape)
     if not result.has_canonical_format:
@@ -105,10 +109,16 @@ def _lists(X: Any) -> Faults:
     for name, part in (("rows", X.rows), ("data", X.data)):
         yield _array(name, part, 1)
         yield _lengths(name, part.size, "rows of the matrix", X.shape[0])
-        yield None if all(type(line) is list for line in part) else f"{name} that are not all lists"
+        yield (
+            None
+            if all(type(line) is list for line in part)
+            else f"{name} that are not all lists"
+        )
     for number, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
         if len(columns) != len(values):
-            yield _lengths(f"rows[{number}]", len(columns), f"data[{number}]", len(values))
+            yield _lengths(
+                f"rows[{number}]", len(columns), f"data[{number}]", len(values)
+            )
     yield from _places("rows", list(chain.from_iterable(X.rows)), X.shape[1])
 
 
@@ -128,7 +138,11 @@ FAULTS: dict[str, Callable[[Any], Faults]] = {
 
 def _array(name: str, part: Any, ndim: int) -> str | None:
     if not isinstance(part, np.ndarray) or part.ndim != ndim:
-        shape = f"shape {part.shape}" if isinstance(part, np.ndarray) else type(part).__name__
+        shape = (
+            f"shape {part.shape}"
+            if isinstance(part, np.ndarray)
+            else type(part).__name__
+        )
         return f"{name} of {shape} where an array of {ndim} dimension{'s' if ndim > 1 else ''} is needed"
     return None
 
@@ -140,15 +154,23 @@ def _numbers(name: str, part: Any) -> str | None:
 
 
 def _lengths(name: str, size: int, longer_name: str, expected: int) -> str | None:
-    return None if size == expected else f"{size} entries in {name} where {longer_name} has {expected}"
+    return (
+        None
+        if size == expected
+        else f"{size} entries in {name} where {longer_name} has {expected}"
+    )
 
 
 def _range(name: str, part: Any, size: int) -> str | None:
     # as unsigned numbers, negative values become the largest, so one pass is enough
     unsigned = part if part.flags.c_contiguous else np.ascontiguousarray(part)
-    if not part.size or unsigned.view(f"u{part.itemsize}").max() < min(size, 1 << (8 * part.itemsize - 1)):
+    if not part.size or unsigned.view(f"u{part.itemsize}").max() < min(
+        size, 1 << (8 * part.itemsize - 1)
+    ):
         return None
-    return f"{name} from {part.min()} to {part.max()} where 0 to {size - 1} are possible"
+    return (
+        f"{name} from {part.min()} to {part.max()} where 0 to {size - 1} are possible"
+    )
 
 
 def _places(name: str, numbers: list[Any], size: int) -> Faults:

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from provsel.kernels.enclosing_ball import EnclosingBall, minimum_enclosing_ball
-from provsel.kernels.spectral import Matrix, SpectralBasis, centred_columns, gram_matrix, spectral_basis
+from provsel.kernels.spectral import (
+    Matrix,
+    SpectralBasis,
+    centred_columns,
+    gram_matrix,
+    spectral_basis,
+)
 
 
 @dataclass(frozen=True)
@@ -45,11 +51,13 @@ class Cost:
 class TrainingView:
     """Rows X and labels y, with their Gram matrix, spectral basis, SVM and support vectors, computed on demand.
 
-    Use it to fit several selectors on the same rows by `fit_view`, and in `_select` of your own selector.
+    Use it to fit several selectors on the same rows by `fit_view`, and in `_select` of
+    your own selector.
 
-    Selectors that are fitted on the same view share the values that they derive from it. For example, a
-    cross-validation fold computes its basis once for all methods and all r. The cost of each shared part is stored, so
-    that a method can be charged for the parts that it used, even if another method computed them.
+    Selectors that are fitted on the same view share the values that they derive from
+    it. For example, a cross-validation fold computes its basis once for all methods and
+    all r. The cost of each shared part is stored, so that a method can be charged for
+    the parts that it used, even if another method computed them.
 
     Parameters
     ----------
@@ -72,15 +80,22 @@ class TrainingView:
     10
     """
 
-    def __init__(self, X: Matrix, y: NDArray[Any] | None = None, metadata: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        X: Matrix,
+        y: NDArray[Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
         self.X = X
         self.y = y
         self.metadata = dict(metadata or {})
         self._parts: dict[str, Any] = {}
         self._costs: dict[str, Cost] = {}
         self._used: set[str] = set()
-        self._needs: dict[str, set[str]] = {}  # parts that a part was computed from, directly or not
-        self._spent = Cost()  # sum of the costs, which hundreds of parts would recompute
+        # parts that a part was computed from, directly or not
+        self._needs: dict[str, set[str]] = {}
+        # sum of the costs, which hundreds of parts would recompute
+        self._spent = Cost()
         self._members: list[TrainingView] = []  # parts that are views
 
     @property
@@ -108,7 +123,9 @@ class TrainingView:
             self._spent += self._costs[name]
             self._needs[name] = needs
             part = self._parts[name]
-            if isinstance(part, TrainingView) and all(part is not member for member in self._members):
+            if isinstance(part, TrainingView) and all(
+                part is not member for member in self._members
+            ):
                 self._members.append(part)
         self._used |= {name, *self._needs[name]}
         return self._parts[name]
@@ -123,35 +140,49 @@ class TrainingView:
 
     def enclosing_ball(self) -> EnclosingBall:
         """Return the minimum enclosing ball of the rows."""
-        return self.shared("enclosing ball", lambda: minimum_enclosing_ball(self.gram()))
+        return self.shared(
+            "enclosing ball", lambda: minimum_enclosing_ball(self.gram())
+        )
 
     def basis(self, rank: int | None = None, *, center: bool = False) -> SpectralBasis:
         """Return the right singular vectors of X, or only those of the `rank` largest singular values.
 
-        With `center`, they are those of X minus its column means, which makes a dense copy of X.
+        With `center`, they are those of X minus its column means, which makes a dense
+        copy of X.
         """
 
         def compute() -> SpectralBasis:
-            basis = spectral_basis(centred_columns(self.X)) if center else spectral_basis(self.X, self.gram)
+            basis = (
+                spectral_basis(centred_columns(self.X))
+                if center
+                else spectral_basis(self.X, self.gram)
+            )
             return basis.warned()
 
-        complete: SpectralBasis = self.shared("centred basis" if center else "basis", compute)
+        complete: SpectralBasis = self.shared(
+            "centred basis" if center else "basis", compute
+        )
         return complete.truncated(rank)
 
     def svm(self, model: BaseEstimator, **metadata: Any) -> Any:
         """Return a copy of `model` fitted on all columns, with the metadata that the first call gives."""
-        return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y, **metadata))
+        return self.shared(
+            f"svm {described(model)}",
+            lambda: clone(model).fit(self.X, self.y, **metadata),
+        )
 
     def on_support_vectors(self, model: BaseEstimator) -> Self:
         """Return the view of the support vectors of `model`, fitted on all columns.
 
-        Models with the same support vectors share it. If the classes are separable, an SVM has the same support vectors
-        for every C above some value.
+        Models with the same support vectors share it. If the classes are separable, an
+        SVM has the same support vectors for every C above some value.
         """
 
         def compute() -> Any:
             rows = support_rows(self.svm(model), self.X, self.y)
-            return self.shared(f"rows {rows.tobytes().hex()}", lambda: self._of_rows(rows))
+            return self.shared(
+                f"rows {rows.tobytes().hex()}", lambda: self._of_rows(rows)
+            )
 
         return self.shared(f"support vectors {described(model)}", compute)
 
@@ -173,7 +204,13 @@ class TrainingView:
         elapsed = Cost.now() - start
         meter.own = elapsed - (self._total() - before)
         meter.shared = sum(
-            (view._costs[name] for view in self._family() for name in view._used if name in view._costs), Cost()
+            (
+                view._costs[name]
+                for view in self._family()
+                for name in view._used
+                if name in view._costs
+            ),
+            Cost(),
         )
 
     def _family(self) -> list[TrainingView]:
@@ -220,8 +257,9 @@ class Meter:
 def support_rows(model: Any, X: Matrix, y: NDArray[Any] | None) -> NDArray[np.int64]:
     """Return the rows that are support vectors of the fitted classifier `model`.
 
-    `support_` if the model has it, or the rows with non-zero dual variables; otherwise, as for LIBLINEAR's squared
-    hinge, the rows with y f(x) < 1 in at least one of the one-against-rest problems.
+    `support_` if the model has it, or the rows with non-zero dual variables; otherwise,
+    as for LIBLINEAR's squared hinge, the rows with y f(x) < 1 in at least one of the
+    one-against-rest problems.
 
     Examples
     --------

@@ -19,18 +19,22 @@ MAGNITUDES = 1e-140, 1e140
 """Range of the largest value of X in which sums of squares are far from overflow and underflow."""
 
 
-def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: bool = True) -> Any:
+def validated(
+    estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: bool = True
+) -> Any:
     """Return X, or X and y, as scikit-learn's `validate_data` does: X of floats, dense or as `canonical` gives it.
 
     Raises
     ------
     ValueError
-        As `check_sparse`, and for NaN or infinite values, empty X, labels of another length; in a fit (`reset`) also as
-        `check_magnitude`.
+        As `check_sparse`, and for NaN or infinite values, empty X, labels of another
+        length; in a fit (`reset`) also as `check_magnitude`.
     """
     name = type(estimator).__name__
     check_sparse(name, arrays[0])
-    checked = validate_data(estimator, *arrays, accept_sparse=accept_sparse, dtype=FLOATS, reset=reset)
+    checked = validate_data(
+        estimator, *arrays, accept_sparse=accept_sparse, dtype=FLOATS, reset=reset
+    )
     X = canonical(checked if len(arrays) == 1 else checked[0])
     if reset:
         check_magnitude(name, X)
@@ -40,17 +44,30 @@ def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: b
 def check_magnitude(subject: str, X: Any, name: str = "X") -> None:
     """Raise a `ValueError` if the largest value of an array is too large or too small to be squared."""
     largest = largest_size(X)
-    if largest and np.isfinite(largest) and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]:
+    if (
+        largest
+        and np.isfinite(largest)
+        and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]
+    ):
         raise ValueError(
             f"{subject}: expected {name} whose largest absolute value is from {MAGNITUDES[0]:g} to {MAGNITUDES[1]:g}, "
             f"got {largest:g}; multiply {name} by a constant{', or scale its columns' if name == 'X' else ''}."
         )
 
 
-def checked_array(subject: str, X: Any, *, accept_sparse: Any = "csr", dtype: Any = FLOATS, **options: Any) -> Any:
+def checked_array(
+    subject: str,
+    X: Any,
+    *,
+    accept_sparse: Any = "csr",
+    dtype: Any = FLOATS,
+    **options: Any,
+) -> Any:
     """Return X as `validated` does, by scikit-learn's `check_array`; `subject` names the caller."""
     check_sparse(subject, X)
-    array = canonical(check_array(X, accept_sparse=accept_sparse, dtype=dtype, **options))
+    array = canonical(
+        check_array(X, accept_sparse=accept_sparse, dtype=dtype, **options)
+    )
     if array.dtype.kind == "f":
         check_magnitude(subject, array)
     return array

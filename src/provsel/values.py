@@ -11,7 +11,8 @@ from typing import Any
 class ValuesWithNaN:
     """Base of dataclasses with numbers that can be NaN; these use `eq=False` to keep its `==`.
 
-    The generated `==` of a dataclass treats NaN as equal only for the same object before Python 3.13, and never since.
+    The generated `==` of a dataclass treats NaN as equal only for the same object
+    before Python 3.13, and never since.
     """
 
     __slots__ = ()

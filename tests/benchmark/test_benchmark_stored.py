@@ -15,7 +15,13 @@ from pages_reader import read_pages
 from provlab.bench.boards import BOARDS, RELEASES, release_board
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
-from provlab.bench.panel_answers import SHAPES, medians, n_different, stored_answers, write_results
+from provlab.bench.panel_answers import (
+    SHAPES,
+    medians,
+    n_different,
+    stored_answers,
+    write_results,
+)
 from provlab.bench.panel_computing import compute, in_turn
 from provlab.bench.panel_pages import write_panel
 from provlab.bench.stored_panel import (
@@ -46,12 +52,25 @@ PANEL = Path("results/reference/benchmark")
 
 def few_cells(name):
     """Return the cells of three methods by one judge, instead of the whole plan."""
-    return [entry for entry in panel_cells(METHODS, {name: panel_datasets()[name]}) if entry.model == "linear"]
+    return [
+        entry
+        for entry in panel_cells(METHODS, {name: panel_datasets()[name]})
+        if entry.model == "linear"
+    ]
 
 
 def written(folder, datasets=SETS):
     """Compute what is missing below a folder, and return what is said of it."""
-    return [*compute(datasets, folder / "results", folder / PANEL, {"name": "serial"}, 1.0, few_cells)]
+    return [
+        *compute(
+            datasets,
+            folder / "results",
+            folder / PANEL,
+            {"name": "serial"},
+            1.0,
+            few_cells,
+        )
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +95,9 @@ def test_the_frame_is_that_of_the_store(computed):
     stored = read_panel(computed / PANEL)
     keys = ["method", "size", "repeat", "fold"]
     expected = panel.sort_values(keys, ignore_index=True)
-    read = stored[stored["dataset"] == "breast_cancer"].sort_values(keys, ignore_index=True)
+    read = stored[stored["dataset"] == "breast_cancer"].sort_values(
+        keys, ignore_index=True
+    )
     pd.testing.assert_frame_equal(expected, read, rtol=1e-6)  # in single precision
     assert len(read) == sum(entry.cell.n_trials for entry in cells)
     assert {*read["task"]} == {"classification"}
@@ -95,7 +116,11 @@ def test_errors_follow_from_the_counts_of_classes(computed):
     trials = read_trials(computed / PANEL)
     panel = read_panel(computed / PANEL)
     for rows, wrong, error, accuracy in zip(
-        trials["class_rows"], trials["class_errors"], panel["error"], panel["balanced_accuracy"], strict=True
+        trials["class_rows"],
+        trials["class_errors"],
+        panel["error"],
+        panel["balanced_accuracy"],
+        strict=True,
     ):
         assert error == pytest.approx(wrong.sum() / rows.sum())
         assert accuracy == pytest.approx(np.mean(1 - wrong / rows))
@@ -106,7 +131,9 @@ def test_anybodys_pandas_reads_the_files(computed):
     assert {*stored["method"]} == {*NAMES}
     alike = pd.read_parquet(file_of("shift", computed / PANEL / OVERLAPS))
     assert alike[["first", "second"]].values.tolist() == [["F-test", "random"]]
-    assert alike["overlap"].between(-20, 20).all(), "random features are unlike any others"
+    assert alike["overlap"].between(-20, 20).all(), (
+        "random features are unlike any others"
+    )
 
 
 def test_overlaps_are_means_over_the_data_sets_of_a_task(computed):
@@ -114,16 +141,24 @@ def test_overlaps_are_means_over_the_data_sets_of_a_task(computed):
     assert [*table.index] == [*table.columns] == ["F-test", "random"]
     values = []
     for name in SETS:
-        [line] = pd.read_parquet(file_of(name, computed / PANEL / OVERLAPS)).to_dict("records")
+        [line] = pd.read_parquet(file_of(name, computed / PANEL / OVERLAPS)).to_dict(
+            "records"
+        )
         values.append(line["overlap"])
     assert_allclose(table, [[1, np.mean(values) / 100], [np.mean(values) / 100, 1]])
     assert read_overlaps(computed / PANEL, "regression").empty
 
 
-@pytest.mark.parametrize(("value", "said"), [(0.9, "nearly the same features: F-test, random."), (0.5, "")])
-def test_the_leaderboard_shows_which_methods_select_the_same(value, said, computed, tmp_path):
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.9, "nearly the same features: F-test, random."), (0.5, "")]
+)
+def test_the_leaderboard_shows_which_methods_select_the_same(
+    value, said, computed, tmp_path
+):
     site = Site(tmp_path, tmp_path, (), "2026-12-01T00:00:00+00:00", 1, (), alone=True)
-    overlap = pd.DataFrame([[1.0, value], [value, 1.0]], ["F-test", "random"], ["F-test", "random"])
+    overlap = pd.DataFrame(
+        [[1.0, value], [value, 1.0]], ["F-test", "random"], ["F-test", "random"]
+    )
     write_panel(site, Scores.of(read_panel(computed / PANEL)), overlap=overlap)
     page = read_pages(tmp_path)[tmp_path / "benchmark" / "index.html"]
     assert not page.problems
@@ -148,7 +183,16 @@ def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
     assert is_complete("shift", cells, folder / PANEL)
     shutil.rmtree(folder / PANEL)
     # after its time it begins no set
-    assert [*compute(SETS, folder / "results", folder / PANEL, {"name": "serial"}, -1.0, few_cells)] == []
+    assert [
+        *compute(
+            SETS,
+            folder / "results",
+            folder / PANEL,
+            {"name": "serial"},
+            -1.0,
+            few_cells,
+        )
+    ] == []
 
 
 def test_each_source_comes_first_with_its_smallest_set():
@@ -158,7 +202,9 @@ def test_each_source_comes_first_with_its_smallest_set():
     sources = [datasets[name].source for name in names]
     n_sources = len({*sources})
     assert len({*sources[:n_sources]}) == n_sources
-    assert names.index("fri_c1_1000_50") > n_sources, "fri_c4_500_50 of the same source is smaller"
+    assert names.index("fri_c1_1000_50") > n_sources, (
+        "fri_c4_500_50 of the same source is smaller"
+    )
 
 
 def test_tables_of_results_are_those_of_the_trials(folder):
@@ -166,7 +212,10 @@ def test_tables_of_results_are_those_of_the_trials(folder):
     assert [path.name for path in write_results(folder / PANEL)] == [
         "_leaderboard.csv", "_against_all.csv", "_answers.csv", "_beside_random.csv", "_studies.csv",
     ]  # fmt: skip
-    board, compared = (pd.read_csv(folder / PANEL / f"_{name}.csv") for name in ("leaderboard", "against_all"))
+    board, compared = (
+        pd.read_csv(folder / PANEL / f"_{name}.csv")
+        for name in ("leaderboard", "against_all")
+    )
     scores = Scores.of(read_panel(folder / PANEL))
     assert board["method"].tolist() == [*leaderboard(scores).index]
     assert {*board["task"]} == {"classification"}
@@ -174,8 +223,12 @@ def test_tables_of_results_are_those_of_the_trials(folder):
     assert {*compared["method"]} == {"F-test", "random"}
     assert {*compared["size"]} == {5, 10, 20, 50, 100, 200, CHOSEN_SIZE}
     everywhere = compared[compared["domain"] == "all domains"]
-    assert_allclose(everywhere["difference"], against_all(scores)["difference"], rtol=1e-5)
-    assert stored_answers(folder / PANEL, "classification") == [], "two domains do not speak of a new one"
+    assert_allclose(
+        everywhere["difference"], against_all(scores)["difference"], rtol=1e-5
+    )
+    assert stored_answers(folder / PANEL, "classification") == [], (
+        "two domains do not speak of a new one"
+    )
 
 
 def test_a_released_board_stays_as_it_was(folder, capsys):
@@ -190,13 +243,20 @@ def test_a_released_board_stays_as_it_was(folder, capsys):
     assert line["data sets"] == len(SETS)
     assert line["methods"] == len(NAMES)
     assert line["trials"] == len(read_trials(folder / PANEL))
-    with pytest.raises(ValueError, match="expected a date without a release, got 2026-12-01"):
+    with pytest.raises(
+        ValueError, match="expected a date without a release, got 2026-12-01"
+    ):
         release_board(folder / PANEL, date(2026, 12, 1))
-    with pytest.raises(ValueError, match="expected trials that no release has, got those of the release 2026-12-01"):
+    with pytest.raises(
+        ValueError,
+        match="expected trials that no release has, got those of the release 2026-12-01",
+    ):
         release_board(folder / PANEL, date(2026, 12, 2))
     path = file_of("shift", folder / PANEL)
     stored = pq.read_table(path)
-    pq.write_table(stored.slice(1).replace_schema_metadata(stored.schema.metadata), path)
+    pq.write_table(
+        stored.slice(1).replace_schema_metadata(stored.schema.metadata), path
+    )
     assert main([*panel, "--release", "2026-12-02"]) == 0
     assert (folder / PANEL / BOARDS / "2026-12-01.csv").read_bytes() == released
     assert pd.read_csv(folder / PANEL / RELEASES)["digest"].nunique() == 2
@@ -205,8 +265,14 @@ def test_a_released_board_stays_as_it_was(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--release", "2026-12-01"], "expected --panel with --release, got 2026-12-01 alone"),
-        (["--panel", "--release", "12/2026"], "expected a date such as 2026-12-01, got '12/2026'"),
+        (
+            ["--release", "2026-12-01"],
+            "expected --panel with --release, got 2026-12-01 alone",
+        ),
+        (
+            ["--panel", "--release", "12/2026"],
+            "expected a date such as 2026-12-01, got '12/2026'",
+        ),
     ],
 )
 def test_a_release_without_a_panel_or_a_date_is_refused(arguments, message, capsys):
@@ -224,7 +290,9 @@ def test_the_stored_tables_are_those_of_the_stored_trials():
     stored = pd.read_csv(folder / "_leaderboard.csv")
     for task, of_task in stored.groupby("task"):
         expected = leaderboard(Scores.of(panel, task))
-        assert of_task["method"].tolist() == [*expected.index], "run: provsel reference --panel"
+        assert of_task["method"].tolist() == [*expected.index], (
+            "run: provsel reference --panel"
+        )
         assert_allclose(of_task["rank"], expected["rank"], rtol=1e-5)
 
 
@@ -232,11 +300,20 @@ def test_the_stored_tables_are_those_of_the_stored_trials():
 def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
     sentences = stored_answers(REPO / PANEL, task)
     answers = pd.read_csv(REPO / PANEL / "_answers.csv")
-    chosen = answers.query("task == @task and judge == 'linear' and size == @CHOSEN_SIZE")
-    chosen = chosen[chosen["place"] == "these domains, each the same"].set_index("method")
+    chosen = answers.query(
+        "task == @task and judge == 'linear' and size == @CHOSEN_SIZE"
+    )
+    chosen = chosen[chosen["place"] == "these domains, each the same"].set_index(
+        "method"
+    )
     one_of_each = [of_group["worse"].mean() for _, of_group in chosen.groupby("alike")]
-    assert f"raises it by more with {100 * np.median(one_of_each):.0f} %" in sentences[0]
-    assert f"medians of {len(chosen)} methods, {len(one_of_each)} different ones" in sentences[0]
+    assert (
+        f"raises it by more with {100 * np.median(one_of_each):.0f} %" in sentences[0]
+    )
+    assert (
+        f"medians of {len(chosen)} methods, {len(one_of_each)} different ones"
+        in sentences[0]
+    )
     best = chosen["better"].idxmax()
     assert sentences[1].startswith(
         f"The methods most likely to lower it are {best} ({100 * chosen.at[best, 'better']:.0f} %)"
@@ -245,14 +322,22 @@ def test_stored_answers_are_sentences_with_the_numbers_of_their_table(task):
 
 def test_methods_that_select_nearly_the_same_features_count_as_one():
     answers = pd.read_csv(REPO / PANEL / "_answers.csv")
-    alike = answers.drop_duplicates(["task", "method"]).set_index(["task", "method"])["alike"]
-    assert alike["classification", "strong RRQR"] == alike["classification", "RRQR"] == "RRQR"
+    alike = answers.drop_duplicates(["task", "method"]).set_index(["task", "method"])[
+        "alike"
+    ]
+    assert (
+        alike["classification", "strong RRQR"]
+        == alike["classification", "RRQR"]
+        == "RRQR"
+    )
     assert alike["classification", "RFE"] == "RFE"
     lines = pd.DataFrame({
         "method": ["A", "B", "C", "D"], "alike": ["A", "A", "C", "D"],
         "better": [0.0, 0.2, 0.5, 0.9], "within": 0.1, "worse": [0.9, 0.7, 0.4, 0.0],
     })  # fmt: skip
-    assert medians(lines).to_dict() == pytest.approx({"better": 0.5, "within": 0.1, "worse": 0.4})
+    assert medians(lines).to_dict() == pytest.approx(
+        {"better": 0.5, "within": 0.1, "worse": 0.4}
+    )
     assert n_different(lines) == "4 methods, 3 different ones"
     assert n_different(lines[1:]) == "3 methods"
 
@@ -264,7 +349,9 @@ def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():
         assert_allclose(lines[["better", "within", "worse"]].sum(axis=1), 1, atol=2e-4)
         assert (lines["low"] <= lines["high"]).all()
     linear = answers[answers["judge"] == "linear"]
-    shaped = linear[linear["place"].isin(SHAPES)].groupby(["task", "size", "method"]).size()
+    shaped = (
+        linear[linear["place"].isin(SHAPES)].groupby(["task", "size", "method"]).size()
+    )
     assert {*shaped} == {len(SHAPES)}
     assert len(shaped) == linear.groupby(["task", "size", "method"]).ngroups
     assert not answers.loc[answers["judge"] != "linear", "place"].isin(SHAPES).any()
@@ -276,26 +363,44 @@ def test_stored_answers_are_probabilities_of_methods_as_the_questions_ask():
         assert {f"without {name}" for name in own} == {
             *of_method["place"][of_method["place"].str.startswith("without")]
         }
-    assert not answers.loc[answers["size"] != 20, "place"].str.startswith("without").any()
+    assert (
+        not answers.loc[answers["size"] != 20, "place"].str.startswith("without").any()
+    )
 
 
 def audited(folder, *options):
     return main(
-        ["audit", "--panel", str(folder / PANEL), "--results", str(folder / "audit"), *options, "executor=serial"]
+        [
+            "audit",
+            "--panel",
+            str(folder / PANEL),
+            "--results",
+            str(folder / "audit"),
+            *options,
+            "executor=serial",
+        ]
     )
 
 
-def test_an_honest_panel_is_the_same_again_and_a_changed_number_is_found(folder, capsys, monkeypatch):
+def test_an_honest_panel_is_the_same_again_and_a_changed_number_is_found(
+    folder, capsys, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "250")
-    assert audited(folder, "--method", "F-test", "--fraction", "0.3", "--seed", "1") == 0
+    assert (
+        audited(folder, "--method", "F-test", "--fraction", "0.3", "--seed", "1") == 0
+    )
     assert re.search(r"identical\s+│\s+1[0-9]", capsys.readouterr().out)
     path = file_of("shift", folder / PANEL)
     table = pq.read_table(path)
     trials = table.to_pandas()
-    trials["class_errors"] = [np.zeros_like(errors) for errors in trials["class_errors"]]
+    trials["class_errors"] = [
+        np.zeros_like(errors) for errors in trials["class_errors"]
+    ]
     changed = type(table).from_pandas(trials, table.schema, preserve_index=False)
     pq.write_table(changed.replace_schema_metadata({"dataset": "shift"}), path)
-    cell = trials.loc[(trials["method"] == "random") & (trials["size"] == 5), "cell"].iloc[0]
+    cell = trials.loc[
+        (trials["method"] == "random") & (trials["size"] == 5), "cell"
+    ].iloc[0]
     assert len(cell) == CELL_DIGITS
     assert audited(folder, "--cell", cell) == 1
     out = capsys.readouterr().out
@@ -306,14 +411,20 @@ def test_an_honest_panel_is_the_same_again_and_a_changed_number_is_found(folder,
 def test_what_is_no_file_of_a_panel_is_refused(folder):
     path = file_of("shift", folder / PANEL)
     pq.write_table(pq.read_table(path).drop_columns(["cell"]), path)
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
+    with pytest.raises(
+        ValueError, match=r"shift\.parquet: expected a file written by provsel panel"
+    ):
         read_panel(folder / PANEL)
     path.write_bytes(b"no parquet")
-    with pytest.raises(ValueError, match=r"shift\.parquet: expected a file written by provsel panel"):
+    with pytest.raises(
+        ValueError, match=r"shift\.parquet: expected a file written by provsel panel"
+    ):
         read_panel(folder / PANEL)
 
 
 def test_a_file_of_a_data_set_that_the_panel_has_no_more_is_left_out(folder):
     path = file_of("shift", folder / PANEL)
-    pq.write_table(pq.read_table(path).replace_schema_metadata({"dataset": "gone"}), path)
+    pq.write_table(
+        pq.read_table(path).replace_schema_metadata({"dataset": "gone"}), path
+    )
     assert {*read_panel(folder / PANEL)["dataset"]} == {"breast_cancer"}

@@ -58,7 +58,9 @@ def table(n_classes, n=90, d=24):
     X[:, 22] = 1.0
     if n_classes == 0:
         return X, np.round(10 * total)
-    return X, np.array(["a", "b", "c"])[np.digitize(total, [0.0] if n_classes == 2 else [-1.0, 1.0])]
+    return X, np.array(["a", "b", "c"])[
+        np.digitize(total, [0.0] if n_classes == 2 else [-1.0, 1.0])
+    ]
 
 
 def task_of(case):
@@ -83,14 +85,18 @@ def pairs():
     return accepted
 
 
-# Of methods that say what they do on such a small table, such as keep their best feature where none is stable.
+# Of methods that say what they do on such a small table, such as keep their best
+# feature where none is stable.
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("name", "case"), pairs())
 def test_a_method_selects_as_many_as_asked_and_the_same_in_any_company(name, case):
     method = METHODS[name]
     X, y = table(CASES[case])
     shared = TrainingView(X, y)
-    together = {size: unfitted(method, size, task_of(case)).fit_view(shared).indices_.tolist() for size in (6, 3, 5)}
+    together = {
+        size: unfitted(method, size, task_of(case)).fit_view(shared).indices_.tolist()
+        for size in (6, 3, 5)
+    }
     for size, selected in together.items():
         alone = unfitted(method, size, task_of(case)).fit(X, y).indices_.tolist()
         assert selected == alone, size
@@ -100,7 +106,11 @@ def test_a_method_selects_as_many_as_asked_and_the_same_in_any_company(name, cas
             assert n_distinct == size
         else:
             assert 0 < n_distinct <= (size if method.sizes == "at most" else X.shape[1])
-    if unfitted(method, 3, task_of(case)).needs_labels and method.sizes == "fixed" and name not in FEW_OF_PLANTED:
+    if (
+        unfitted(method, 3, task_of(case)).needs_labels
+        and method.sizes == "fixed"
+        and name not in FEW_OF_PLANTED
+    ):
         assert {*together[6]} >= PLANTED
 
 
@@ -114,7 +124,11 @@ def test_there_are_as_many_methods_as_promised_and_each_is_in_the_vocabulary():
     assert n_methods["classification"] >= 40
     assert n_methods["regression"] >= 25
     for method in METHODS.values():
-        [name] = [text.removeprefix("selector=") for text in method.choose if text.startswith("selector=")]
+        [name] = [
+            text.removeprefix("selector=")
+            for text in method.choose
+            if text.startswith("selector=")
+        ]
         assert name in SELECTORS
 
 
@@ -125,7 +139,9 @@ def test_what_takes_only_classes_refuses_numbers(name):
     selector = unfitted(method, 3, "regression")
     if "regression" in method.tasks or "task" in selector.get_params(deep=False):
         pytest.skip("takes numbers")
-    with pytest.raises(ValueError, match=r"expected (classes|labels of two classes), got \d+ .*; "):
+    with pytest.raises(
+        ValueError, match=r"expected (classes|labels of two classes), got \d+ .*; "
+    ):
         selector.fit(X, y + 0.25)
 
 
@@ -140,7 +156,11 @@ def by_step(paths, r=6):
     """Return the first features to enter a path, shape (n_steps, d), the larger coefficient first."""
     order = []
     for weights in np.abs(paths):
-        order += [j for j in np.argsort(-weights, kind="stable").tolist() if weights[j] > 0 and j not in order]
+        order += [
+            j
+            for j in np.argsort(-weights, kind="stable").tolist()
+            if weights[j] > 0 and j not in order
+        ]
     return order[:r]
 
 
@@ -152,9 +172,17 @@ def linear_svr(X, y):
     def objective(w):
         excess = np.abs(target - A @ w) - 0.1
         outside = np.maximum(excess, 0)
-        return w @ w / 2 + (outside**2).sum(), w - 2 * A.T @ (outside * np.sign(target - A @ w))
+        return w @ w / 2 + (outside**2).sum(), w - 2 * A.T @ (
+            outside * np.sign(target - A @ w)
+        )
 
-    solution = optimize.minimize(objective, np.zeros(A.shape[1]), jac=True, method="L-BFGS-B", options={"gtol": 1e-9})
+    solution = optimize.minimize(
+        objective,
+        np.zeros(A.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        options={"gtol": 1e-9},
+    )
     return best(np.abs(solution.x[:-1]))
 
 
@@ -169,7 +197,10 @@ def mcp(X, y):
     """Return the features of the largest model of at most four on the path, each fitted from zero."""
     target = scale(y)
     penalties = np.abs(X.T @ target).max() / len(X) * np.geomspace(1, 0.01, 20)
-    kept = [np.flatnonzero(MCPRegression(penalty).fit(X, target).coef_).tolist() for penalty in penalties]
+    kept = [
+        np.flatnonzero(MCPRegression(penalty).fit(X, target).coef_).tolist()
+        for penalty in penalties
+    ]
     return max((features for features in kept if len(features) <= 4), key=len)
 
 
@@ -191,19 +222,35 @@ def forward_r2(X, y):
 
 
 def forest(X, y):
-    return best(ExtraTreesRegressor(250, max_features=1 / 3, random_state=0).fit(X, y).feature_importances_)
+    return best(
+        ExtraTreesRegressor(250, max_features=1 / 3, random_state=0)
+        .fit(X, y)
+        .feature_importances_
+    )
 
 
 def boosting(X, y):
-    return best(GradientBoostingRegressor(max_features="sqrt", random_state=0).fit(X, y).feature_importances_)
+    return best(
+        GradientBoostingRegressor(max_features="sqrt", random_state=0)
+        .fit(X, y)
+        .feature_importances_
+    )
 
 
 def boosting_of_classes(X, y):
-    return best(GradientBoostingClassifier(max_features="sqrt", random_state=0).fit(X, y).feature_importances_)
+    return best(
+        GradientBoostingClassifier(max_features="sqrt", random_state=0)
+        .fit(X, y)
+        .feature_importances_
+    )
 
 
 def canonical(X, y):
-    return fastcan.FastCan(6, verbose=0).fit(X, np.array([y == label for label in "abc"]).T).indices_.tolist()
+    return (
+        fastcan.FastCan(6, verbose=0)
+        .fit(X, np.array([y == label for label in "abc"]).T)
+        .indices_.tolist()
+    )
 
 
 def svm_weights(X, y):
@@ -213,7 +260,12 @@ def svm_weights(X, y):
 def l1_logistic(X, y):
     """Return the features by the step of the path at which they enter, then by their coefficient there."""
     penalties = l1_min_c(X, y, loss="log") * np.geomspace(1, 1000, 20)
-    models = [LogisticRegression(C=C, l1_ratio=1, solver="liblinear", max_iter=1000, random_state=0) for C in penalties]
+    models = [
+        LogisticRegression(
+            C=C, l1_ratio=1, solver="liblinear", max_iter=1000, random_state=0
+        )
+        for C in penalties
+    ]
     return by_step(np.array([model.fit(X, y).coef_[0] for model in models]))
 
 
@@ -226,7 +278,9 @@ def least_angles_of_classes(X, y):
 
 
 def forest_of_classes(X, y):
-    return best(ExtraTreesClassifier(250, random_state=0).fit(X, y).feature_importances_)
+    return best(
+        ExtraTreesClassifier(250, random_state=0).fit(X, y).feature_importances_
+    )
 
 
 def canonical_of_two(X, y):
@@ -254,18 +308,30 @@ DEFINITIONS = {
 
 @pytest.mark.parametrize("columns", [19, 96])
 @pytest.mark.parametrize(("name", "case"), DEFINITIONS)
-def test_the_selection_is_that_of_another_implementation_or_of_the_definition(name, case, columns):
+def test_the_selection_is_that_of_another_implementation_or_of_the_definition(
+    name, case, columns
+):
     X, y = table(CASES[case], d=100)
-    X = np.delete(X, [19, 20, 21, 22], axis=1)[:, :columns]  # no copies, whose order is a matter of rounding
+    # no copies, whose order is a matter of rounding
+    X = np.delete(X, [19, 20, 21, 22], axis=1)[:, :columns]
     expected = DEFINITIONS[name, case](X, y)
-    selected = getattr(selectors, name)(len(expected), task=task_of(case)).fit(X, y).indices_.tolist()
+    selected = (
+        getattr(selectors, name)(len(expected), task=task_of(case))
+        .fit(X, y)
+        .indices_.tolist()
+    )
     assert len(expected) >= 3
-    if name == "MCPPathSelector":  # its peer tells which features, and not in what order
+    # its peer tells which features, and not in what order
+    if name == "MCPPathSelector":
         selected.sort()
     assert selected == expected
 
 
-PACKAGED = [name for name in selectors.__all__ if name not in ("BaggedSelector", "TunedSelector")]
+PACKAGED = [
+    name
+    for name in selectors.__all__
+    if name not in ("BaggedSelector", "TunedSelector")
+]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -277,7 +343,9 @@ def test_fastcan_ends_where_its_columns_are_exhausted(seed):
     assert len({*selected.tolist()}) == 60
 
 
-@pytest.mark.parametrize("name", [name for name in PACKAGED if getattr(selectors, name).takes_sparse])
+@pytest.mark.parametrize(
+    "name", [name for name in PACKAGED if getattr(selectors, name).takes_sparse]
+)
 @pytest.mark.parametrize("case", CASES)
 def test_sparse_rows_have_the_order_of_the_same_dense_ones(name, case):
     X, y = table(CASES[case])
@@ -296,7 +364,10 @@ def test_the_unit_of_a_target_of_numbers_changes_nothing(name):
         assert clone(selector).fit(X, unit * y + 7 * unit).indices_.tolist() == expected
 
 
-@pytest.mark.parametrize("name", ["L1PathSelector", "MCPPathSelector", "LeastAnglesSelector", "FastCanSelector"])
+@pytest.mark.parametrize(
+    "name",
+    ["L1PathSelector", "MCPPathSelector", "LeastAnglesSelector", "FastCanSelector"],
+)
 def test_columns_of_numbers_may_be_far_from_zero(name):
     X, y = table(0)
     selector = getattr(selectors, name)(4, task="regression")
@@ -318,19 +389,25 @@ def test_a_bagged_order_is_that_of_the_mean_rank_over_its_samples():
                 statistic = feature_selection.f_regression
             else:
                 by_class = [np.flatnonzero(y == label) for label in "abc"]
-                bag = np.concatenate([rng.choice(members, members.size) for members in by_class])
+                bag = np.concatenate(
+                    [rng.choice(members, members.size) for members in by_class]
+                )
                 statistic = feature_selection.f_classif
             with warnings.catch_warnings(action="ignore"):
                 scores = np.nan_to_num(statistic(X[bag], y[bag])[0])
             total += stats.rankdata(-np.round(scores, 9), "ordinal")
-        bagged = selectors.BaggedSelector(8, selector=FTestSelector(2), n_bags=4, task=task_of(case), random_state=3)
+        bagged = selectors.BaggedSelector(
+            8, selector=FTestSelector(2), n_bags=4, task=task_of(case), random_state=3
+        )
         assert bagged.fit(X, y).indices_.tolist() == best(-total, 8)
 
 
 def test_features_of_one_round_of_an_elimination_share_their_mean_rank():
     X, y = table(2)
     elimination = SVMRFESelector(1, step=8)
-    bagged = selectors.BaggedSelector(3, selector=elimination, n_bags=1, random_state=0).fit(X, y)
+    bagged = selectors.BaggedSelector(
+        3, selector=elimination, n_bags=1, random_state=0
+    ).fit(X, y)
     ranks = -bagged.scores_
     assert ranks.sum() == pytest.approx(sum(range(1, 25)))
     assert len({*ranks}) == len({*clone(elimination).fit(X, y).ranking_}) < 24
@@ -341,27 +418,41 @@ def test_bags_draw_the_seeds_of_a_selector_that_draws():
     orders = []
     for _ in range(2):
         drawing = MutualInformationSelector(1, random_state=None)
-        bagged = selectors.BaggedSelector(24, selector=drawing, n_bags=3, task="regression", random_state=5)
+        bagged = selectors.BaggedSelector(
+            24, selector=drawing, n_bags=3, task="regression", random_state=5
+        )
         orders.append(bagged.fit(X, y).indices_.tolist())
     assert orders[0] == orders[1]
 
 
 @pytest.mark.parametrize(
-    "selector", [None, "f_test", FTestSelector, FullDataSelector(), feature_selection.SelectKBest()]
+    "selector",
+    [
+        None,
+        "f_test",
+        FTestSelector,
+        FullDataSelector(),
+        feature_selection.SelectKBest(),
+    ],
 )
 def test_bags_of_what_ranks_nothing_are_refused(selector):
     with pytest.raises(
-        ValueError, match=r"BaggedSelector: expected a selector of provsel with .*, got .*; pass, for example, F"
+        ValueError,
+        match=r"BaggedSelector: expected a selector of provsel with .*, got .*; pass, for example, F",
     ):
         selectors.BaggedSelector(2, selector=selector).fit(*table(2))
 
 
 def test_bags_of_a_selector_without_ranks_and_no_bags_are_refused():
     with pytest.raises(
-        ValueError, match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; pass, for example, FTest"
+        ValueError,
+        match=r"BaggedSelector: expected .* ranking_, got LeverageScore.*; pass, for example, FTest",
     ):
         selectors.BaggedSelector(2, selector=LeverageScoreSelector(1)).fit(*table(2))
-    with pytest.raises(ValueError, match="BaggedSelector: n_bags must be an integer of at least 1, got 0"):
+    with pytest.raises(
+        ValueError,
+        match="BaggedSelector: n_bags must be an integer of at least 1, got 0",
+    ):
         selectors.BaggedSelector(2, selector=FTestSelector(1), n_bags=0).fit(*table(2))
 
 
@@ -369,11 +460,16 @@ def test_bags_of_a_selector_without_ranks_and_no_bags_are_refused():
 
 
 def keys():
-    cells = (cells_of(compose_config([*method.overrides(5), "dataset=colon"])) for method in METHODS.values())
+    cells = (
+        cells_of(compose_config([*method.overrides(5), "dataset=colon"]))
+        for method in METHODS.values()
+    )
     return {name: cell.id for name, [cell] in zip(METHODS, cells, strict=True)}
 
 
-def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(monkeypatch):
+def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(
+    monkeypatch,
+):
     with_packages = keys()
     version = importlib.metadata.version
     assert len({*with_packages.values()}) == len(METHODS)
@@ -385,14 +481,31 @@ def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(mon
 
     monkeypatch.setattr(importlib.metadata, "version", missing)
     assert keys() == with_packages
-    assert {name for name, method in METHODS.items() if not method.is_installed} == {"MCP", "fastcan"}
-    with pytest.raises(ModuleNotFoundError, match=r"MCP.*: .* skglm, got none; .* -m pip install .*\[benchmark\]'"):
+    assert {name for name, method in METHODS.items() if not method.is_installed} == {
+        "MCP",
+        "fastcan",
+    }
+    with pytest.raises(
+        ModuleNotFoundError,
+        match=r"MCP.*: .* skglm, got none; .* -m pip install .*\[benchmark\]'",
+    ):
         METHODS["MCP"].selector().fit(*table(2))
 
 
 def test_the_methods_are_of_each_kind_and_state_the_versions_of_packages():
-    assert {method.family for method in METHODS.values()} == {"control", "embedded", "filter", "subset", "wrapper"}
-    assert {method.source for method in METHODS.values()} == {"provsel", "scikit-learn", "fastcan", "skglm"}
+    assert {method.family for method in METHODS.values()} == {
+        "control",
+        "embedded",
+        "filter",
+        "subset",
+        "wrapper",
+    }
+    assert {method.source for method in METHODS.values()} == {
+        "provsel",
+        "scikit-learn",
+        "fastcan",
+        "skglm",
+    }
     for method in METHODS.values():
         assert method.source == "provsel" or method.selector().version
 
@@ -405,17 +518,28 @@ def test_the_methods_are_of_each_kind_and_state_the_versions_of_packages():
         ("model", "selectors.BaggedSelector"),
     ],
 )
-def test_configs_may_name_the_selectors_of_the_benchmark_and_nothing_else_of_it(kind, target):
+def test_configs_may_name_the_selectors_of_the_benchmark_and_nothing_else_of_it(
+    kind, target
+):
     name = {"_target_": "provlab.bench.selectors.BaggedSelector"}
     assert component_class("selector", name) is selectors.BaggedSelector
-    with pytest.raises(ValueError, match=rf"config of the {kind}: expected .* got 'provlab\.bench\.{target}'"):
+    with pytest.raises(
+        ValueError,
+        match=rf"config of the {kind}: expected .* got 'provlab\.bench\.{target}'",
+    ):
         component_class(kind, {"_target_": f"provlab.bench.{target}"})
 
 
 @pytest.mark.parametrize("name", PACKAGED)
 def test_another_version_and_a_number_of_its_own_are_refused(name):
     package = getattr(selectors, name).package
-    with pytest.raises(ImportError, match=rf"{name}: expected {package} 0\.01, got .*; install {package} 0\.01, or"):
+    with pytest.raises(
+        ImportError,
+        match=rf"{name}: expected {package} 0\.01, got .*; install {package} 0\.01, or",
+    ):
         getattr(selectors, name)(2, version="0.01").fit(*table(2))
-    with pytest.raises(ValueError, match=rf"{name}: expected an integer n_features_to_select, got None; give"):
+    with pytest.raises(
+        ValueError,
+        match=rf"{name}: expected an integer n_features_to_select, got None; give",
+    ):
         getattr(selectors, name)(None).fit(*table(2))

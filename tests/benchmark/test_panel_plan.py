@@ -18,7 +18,13 @@ from sklearn.preprocessing import StandardScaler
 
 from provlab.bench.judges import BoostingClassifier
 from provlab.bench.methods import PanelMethod, panel_methods
-from provlab.bench.panel import judging, panel_cells, panel_datasets, shape_of, sizes_of_judges
+from provlab.bench.panel import (
+    judging,
+    panel_cells,
+    panel_datasets,
+    shape_of,
+    sizes_of_judges,
+)
 from provlab.core.cell import ID_DIGITS
 from provlab.core.composition import compose_config
 from provlab.core.plan import cells_of, load_from
@@ -33,7 +39,9 @@ F_TEST = {"F-test": panel_methods()["F-test"]}
 
 def plan_of(dataset, method):
     """Return the sizes of a method on a data set by its judges."""
-    cells = panel_cells({method: panel_methods()[method]}, {dataset: panel_datasets()[dataset]})
+    cells = panel_cells(
+        {method: panel_methods()[method]}, {dataset: panel_datasets()[dataset]}
+    )
     sizes = defaultdict(list)
     for planned in cells:
         sizes[planned.model].append(planned.size)
@@ -58,20 +66,42 @@ def plan_of(dataset, method):
             },
         ),
         # 16 columns: nothing at 20
-        ("letter", "F-test", {"linear": [5, 10, CHOSEN_SIZE], "boosting": [5], "neighbours": [5]}),
+        (
+            "letter",
+            "F-test",
+            {"linear": [5, 10, CHOSEN_SIZE], "boosting": [5], "neighbours": [5]},
+        ),
         # 100 columns: a size is one that leaves something out
         (
             "interactions",
             "F-test",
-            {"linear": [5, 10, 20, 50, CHOSEN_SIZE], "boosting": [5, 20], "neighbours": [5, 20], "forest": [20]},
+            {
+                "linear": [5, 10, 20, 50, CHOSEN_SIZE],
+                "boosting": [5, 20],
+                "neighbours": [5, 20],
+                "forest": [20],
+            },
         ),
-        ("leukemia", "all features", {judge: [ALL_FEATURES] for judge in judging().judges}),
-        ("leukemia", "Boruta, its number", {judge: [OWN_SIZE] for judge in judging().judges}),
+        (
+            "leukemia",
+            "all features",
+            {judge: [ALL_FEATURES] for judge in judging().judges},
+        ),
+        (
+            "leukemia",
+            "Boruta, its number",
+            {judge: [OWN_SIZE] for judge in judging().judges},
+        ),
         # its rank follows its number, so that none is chosen
         (
             "leukemia",
             "leverage",
-            {"linear": [5, 10, 20, 50, 100, 200], "boosting": [5, 20, 100], "neighbours": [5, 20, 100], "forest": [20]},
+            {
+                "linear": [5, 10, 20, 50, 100, 200],
+                "boosting": [5, 20, 100],
+                "neighbours": [5, 20, 100],
+                "forest": [20],
+            },
         ),
         # two classes only, and these are five
         ("nakayama", "LPSVM", {}),
@@ -90,14 +120,22 @@ def test_each_cell_is_as_the_data_set_and_the_judges_say(dataset):
     entry = panel_datasets()[dataset]
     cells = panel_cells(panel_methods(), {dataset: entry})
     assert len({planned.cell.id for planned in cells}) == len(cells)
-    expected = {judge: compose_config(model.model(entry.task))["model"] for judge, model in judging().judges.items()}
+    expected = {
+        judge: compose_config(model.model(entry.task))["model"]
+        for judge, model in judging().judges.items()
+    }
     for planned in cells:
         assert dict(planned.cell.model) == expected[planned.model]
         assert planned.cell.counts == (1, 5, 1)
         chosen = planned.cell.selector
         if planned.size == CHOSEN_SIZE:
-            assert chosen["selector"]["_target_"] != "provsel.selectors.FullDataSelector"
-            assert chosen["sizes"] == [*(size for size in (5, 20, 50, 200) if size < shape_of(entry)[1]), 1.0]
+            assert (
+                chosen["selector"]["_target_"] != "provsel.selectors.FullDataSelector"
+            )
+            assert chosen["sizes"] == [
+                *(size for size in (5, 20, 50, 200) if size < shape_of(entry)[1]),
+                1.0,
+            ]
             assert chosen["task"] == entry.task
         elif planned.size > 0:
             assert chosen["n_features_to_select"] == planned.size
@@ -113,14 +151,19 @@ def test_columns_have_one_unit_but_where_a_data_set_says_otherwise():
 
 
 def test_a_second_repeat_has_the_same_keys_for_the_first():
-    cell = panel_cells(F_TEST, {"interactions": panel_datasets()["interactions"]})[0].cell
+    cell = panel_cells(F_TEST, {"interactions": panel_datasets()["interactions"]})[
+        0
+    ].cell
     twice = type(cell)(**{**vars_of(cell), "protocol": {**cell.protocol, "repeats": 2}})
     assert twice.id == cell.id
     assert twice.counts == (2, 5, 1)
 
 
 def vars_of(cell):
-    return {name: getattr(cell, name) for name in ("dataset", "selector", "model", "protocol", "data")}
+    return {
+        name: getattr(cell, name)
+        for name in ("dataset", "selector", "model", "protocol", "data")
+    }
 
 
 @pytest.mark.parametrize(
@@ -133,7 +176,9 @@ def vars_of(cell):
         ({"most_columns": 99}, 10, False),
     ],
 )
-def test_a_method_is_run_up_to_a_number_of_entries_and_of_columns(limits, n_rows, is_taken):
+def test_a_method_is_run_up_to_a_number_of_entries_and_of_columns(
+    limits, n_rows, is_taken
+):
     method = PanelMethod(("selector=rfe",), **limits)
     assert method.takes((n_rows, 100, 2), "classification") == is_taken
 
@@ -152,7 +197,11 @@ def test_every_domain_and_task_has_enough_sets_and_methods():
 def test_data_of_ones_own_have_fewer_judges_and_no_chosen_size():
     dataset = {"interactions": panel_datasets()["interactions"]}
     cells = panel_cells(F_TEST, dataset, sizes_of_judges(judging().own_data))
-    assert {planned.model for planned in cells} == {*judging().own_data} < {*judging().judges}
+    assert (
+        {planned.model for planned in cells}
+        == {*judging().own_data}
+        < {*judging().judges}
+    )
     assert CHOSEN_SIZE not in {planned.size for planned in cells}
 
 
@@ -162,7 +211,9 @@ def test_data_of_ones_own_have_fewer_judges_and_no_chosen_size():
 @pytest.mark.parametrize("judge", [*judging().judges])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_judge_draws_nothing_and_gives_what_is_measured_of_it(judge, task):
-    [cell] = cells_of(compose_config(["protocol=benchmark", *judging().judges[judge].model(task)]))
+    [cell] = cells_of(
+        compose_config(["protocol=benchmark", *judging().judges[judge].model(task)])
+    )
     assert cell.n_draws == 1
     model = build("model", cell.model)
     rng = np.random.default_rng(0)
@@ -178,7 +229,12 @@ def test_boosting_of_sparse_rows_is_that_of_dense_ones():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((60, 8)) * (rng.random((60, 8)) < 0.4)
     y = np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
-    settings = {"max_iter": 5, "min_samples_leaf": 3, "class_weight": "balanced", "random_state": 1}
+    settings = {
+        "max_iter": 5,
+        "min_samples_leaf": 3,
+        "class_weight": "balanced",
+        "random_state": 1,
+    }
     own = BoostingClassifier(**settings).fit(sparse.csr_array(X), y)
     plain = HistGradientBoostingClassifier(**settings).fit(X, y)
     assert_array_equal(own.predict(sparse.csr_array(X)), plain.predict(X))
@@ -195,13 +251,20 @@ def test_boosting_has_the_bins_of_scikit_learn_without_weights(n_rows, n_classes
     X[:, 3] = np.exp(3 * X[:, 3])
     strength = X[:, 0] + X[:, 4] + X[:, 1]
     y = np.digitize(strength, [0.0] if n_classes == 2 else [-1.0, 1.0])
-    settings = {"max_iter": 10, "min_samples_leaf": 5, "max_leaf_nodes": 8, "random_state": 1}
+    settings = {
+        "max_iter": 10,
+        "min_samples_leaf": 5,
+        "max_leaf_nodes": 8,
+        "random_state": 1,
+    }
     train = np.arange(n_rows)
     test = np.arange(n_rows, 2 * n_rows)
     own = BoostingClassifier(**settings).fit(X[train], y[train])
     plain = HistGradientBoostingClassifier(**settings).fit(X[train], y[train])
     assert_array_equal(own.predict_proba(X[test]), plain.predict_proba(X[test]))
-    weighted = BoostingClassifier(**settings, class_weight="balanced").fit(X[train], y[train])
+    weighted = BoostingClassifier(**settings, class_weight="balanced").fit(
+        X[train], y[train]
+    )
     assert (weighted.predict_proba(X[test]) != own.predict_proba(X[test])).any()
 
 
@@ -248,7 +311,9 @@ def plain_bins(X, X_test):
     binned_test = X_test.copy()
     for place in range(X.shape[1]):
         if np.unique(X[:, place]).size > 255:
-            borders = np.quantile(X[:, place], np.arange(1, 255) / 255, method="averaged_inverted_cdf")
+            borders = np.quantile(
+                X[:, place], np.arange(1, 255) / 255, method="averaged_inverted_cdf"
+            )
             binned[:, place] = np.digitize(X[:, place], borders, right=True)
             binned_test[:, place] = np.digitize(X_test[:, place], borders, right=True)
     return binned, binned_test
@@ -268,7 +333,9 @@ def plain_size(X, y):
         scores = []
         for train, test in StratifiedKFold(3).split(X, y):
             kept = np.sort(plain_order(X[train], y[train])[:size])
-            judge = RidgeClassifierCV([0.001, 0.1, 10, 1000, 100000], class_weight="balanced")
+            judge = RidgeClassifierCV(
+                [0.001, 0.1, 10, 1000, 100000], class_weight="balanced"
+            )
             predicted = judge.fit(X[train][:, kept], y[train]).predict(X[test][:, kept])
             table = confusion_matrix(y[test], predicted)
             scores.append((np.diag(table) / table.sum(axis=1)).mean())
@@ -290,7 +357,9 @@ def test_entries_are_those_of_plain_scikit_learn(dataset, tmp_path):
     trials = store.query().to_pandas()
     data = load_from(wanted[0].cell.dataset)
     [seed] = trials["split_seed"].unique()
-    folds = [*StratifiedKFold(5, shuffle=True, random_state=int(seed)).split(data.X, data.y)]
+    folds = [
+        *StratifiedKFold(5, shuffle=True, random_state=int(seed)).split(data.X, data.y)
+    ]
     for _, trial in trials.iterrows():
         judge, size = names[trial["cell"]]
         train, test = folds[trial["fold"]]
@@ -311,7 +380,11 @@ def test_entries_are_those_of_plain_scikit_learn(dataset, tmp_path):
         shares = model.predict_proba(X_test)
         loss = -log_loss(data.y[test], shares, labels=model.classes_)
         # two classes have the probability of the second
-        area = roc_auc_score(data.y[test], shares if shares.shape[1] > 2 else shares[:, 1], multi_class="ovr")
+        area = roc_auc_score(
+            data.y[test],
+            shares if shares.shape[1] > 2 else shares[:, 1],
+            multi_class="ovr",
+        )
         assert_allclose(trial["neg_log_loss"], loss, rtol=1e-5)
         assert_allclose(trial["roc_auc_ovr"], area, rtol=1e-5)
 
@@ -345,10 +418,19 @@ FROZEN = {
 """Short ids of cells by data set, method, size and judge: of what is stored, which another plan would not find."""
 
 
-@pytest.mark.skipif(sklearn.__version__ != "1.9.1", reason="keys have the version of scikit-learn")
+@pytest.mark.skipif(
+    sklearn.__version__ != "1.9.1", reason="keys have the version of scikit-learn"
+)
 def test_keys_are_those_that_trials_were_stored_with():
     now = {}
-    for dataset, method in dict.fromkeys((dataset, method) for dataset, method, *_ in FROZEN):
-        cells = panel_cells({method: panel_methods()[method]}, {dataset: panel_datasets()[dataset]})
-        now |= {(dataset, method, planned.size, planned.model): planned.cell.id[:ID_DIGITS] for planned in cells}
+    for dataset, method in dict.fromkeys(
+        (dataset, method) for dataset, method, *_ in FROZEN
+    ):
+        cells = panel_cells(
+            {method: panel_methods()[method]}, {dataset: panel_datasets()[dataset]}
+        )
+        now |= {
+            (dataset, method, planned.size, planned.model): planned.cell.id[:ID_DIGITS]
+            for planned in cells
+        }
     assert {name: now.get(name) for name in FROZEN} == FROZEN

@@ -17,11 +17,15 @@ def table(outside):
     rng = np.random.default_rng(3)
     n_rows = 80
     species = rng.choice(["iris", "rose"], n_rows)
-    frame = pd.DataFrame({"petal": (species == "rose") * 2.0 + rng.standard_normal(n_rows)})
+    frame = pd.DataFrame(
+        {"petal": (species == "rose") * 2.0 + rng.standard_normal(n_rows)}
+    )
     frame["noise"] = rng.standard_normal(n_rows).round(3)
     frame["town"] = rng.choice(["Oslo", "Rome", "Lima"], n_rows)
     frame["patient"] = np.repeat(np.arange(20), 4)
-    frame["day"] = [str(day.date()) for day in pd.date_range("2024-01-01", periods=n_rows)]
+    frame["day"] = [
+        str(day.date()) for day in pd.date_range("2024-01-01", periods=n_rows)
+    ]
     frame["species"] = species
     frame.loc[::9, "noise"] = None
     frame.to_csv("flowers.csv", index=False)
@@ -44,23 +48,47 @@ def test_the_answer_comes_first_and_is_that_of_python(call, table):
 
 
 def test_options_say_number_groups_time_and_metric(call, table):
-    status, printed, _ = call("select", *QUICK, "--groups=patient", "--features=2", "--metric=roc_auc", "--json")
+    status, printed, _ = call(
+        "select",
+        *QUICK,
+        "--groups=patient",
+        "--features=2",
+        "--metric=roc_auc",
+        "--json",
+    )
     assert status == 0
     answer = json.loads(printed)
     assert len(answer["features"]) == 2
     assert answer["features"][0] == "petal"
     assert answer["error"]["low"] < answer["error"]["value"] < answer["error"]["high"]
-    assert {line["name"] for line in answer["table"]} == {"f_test", "rrqr", "all columns", "guessing"}
+    assert {line["name"] for line in answer["table"]} == {
+        "f_test",
+        "rrqr",
+        "all columns",
+        "guessing",
+    }
     assert answer["table"][0]["roc_auc"] > 0.8
-    status, printed, _ = call("select", "flowers.csv", "species", "--methods=f_test", "--time=day", "--jobs=1")
+    status, printed, _ = call(
+        "select", "flowers.csv", "species", "--methods=f_test", "--time=day", "--jobs=1"
+    )
     assert status == 0
     assert printed.startswith("Keep petal")
     assert "is the mean over 5 folds" in printed
 
 
 def test_the_script_of_a_file_runs_and_selects_the_same(call, table, tmp_path):
-    for settings in (["dataset.left_out=[patient,day]"], ["dataset.left_out=[patient,day,town]"]):
-        arguments = ["--methods=f_test", "--folds=3", "--features=2", "--out=found", "--code", *settings]
+    for settings in (
+        ["dataset.left_out=[patient,day]"],
+        ["dataset.left_out=[patient,day,town]"],
+    ):
+        arguments = [
+            "--methods=f_test",
+            "--folds=3",
+            "--features=2",
+            "--out=found",
+            "--code",
+            *settings,
+        ]
         status, printed, _ = call("select", "flowers.csv", "species", *arguments)
         assert status == 0
         (tmp_path / "selection.py").write_text(printed)
@@ -85,19 +113,30 @@ def test_a_folder_gets_answer_tables_figure_and_script(call, table, tmp_path):
     assert page.problems == []
     assert not broken_links(folder, {folder / "index.html": page})
     html = page.path.read_text(encoding="utf-8")
-    assert html.index("Keep petal (by f_test)") < html.index("<img") < html.index("<table")
-    assert pd.read_csv(folder / "table.csv")["name"].tolist()[-2:] == ["all columns", "guessing"]
+    assert (
+        html.index("Keep petal (by f_test)") < html.index("<img") < html.index("<table")
+    )
+    assert pd.read_csv(folder / "table.csv")["name"].tolist()[-2:] == [
+        "all columns",
+        "guessing",
+    ]
     assert "number of columns" in (folder / "curve.svg").read_text()
 
 
 def test_data_sets_of_the_project_are_tables_as_well(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, printed, _ = call(
-        "select", "dataset=synthetic", "dataset.n_samples=60", "dataset.n_features=40", "--methods=f_test", "--jobs=1"
+        "select",
+        "dataset=synthetic",
+        "dataset.n_samples=60",
+        "dataset.n_features=40",
+        "--methods=f_test",
+        "--jobs=1",
     )
     assert status == 0
     assert "all 40 columns" in printed
-    assert "LibsvmSVM()" not in printed  # the model of the paper is not that of other methods
+    # the model of the paper is not that of other methods
+    assert "LibsvmSVM()" not in printed
 
 
 EXPECTED_WORDS = "expected TABLE TARGET, such as provsel select penguins.csv species, or dataset=NAME"
@@ -106,14 +145,26 @@ EXPECTED_WORDS = "expected TABLE TARGET, such as provsel select penguins.csv spe
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["flowers.csv", "specis"], "TARGET: expected a column of petal, noise, town, patient, day"),
+        (
+            ["flowers.csv", "specis"],
+            "TARGET: expected a column of petal, noise, town, patient, day",
+        ),
         (
             ["flowers.csv", "species", "--time=dai"],
             "--time: expected a column of the table, got 'dai'; did you mean 'day'?",
         ),
-        (["flowers.csv", "species", "selector=rfe"], "got 'selector=rfe'; use --methods for methods"),
-        (["flowers.csv", "species", "extra"], f"{EXPECTED_WORDS}, got flowers.csv species extra."),
-        (["flowers.csv", "species", "dataset=digits"], f"{EXPECTED_WORDS}, got flowers.csv species dataset=digits."),
+        (
+            ["flowers.csv", "species", "selector=rfe"],
+            "got 'selector=rfe'; use --methods for methods",
+        ),
+        (
+            ["flowers.csv", "species", "extra"],
+            f"{EXPECTED_WORDS}, got flowers.csv species extra.",
+        ),
+        (
+            ["flowers.csv", "species", "dataset=digits"],
+            f"{EXPECTED_WORDS}, got flowers.csv species dataset=digits.",
+        ),
         (["no.csv", "species"], "there is no file"),
         (["dataset.target=y"], f"{EXPECTED_WORDS}, got dataset.target=y."),
     ],
@@ -134,12 +185,16 @@ def test_one_class_and_undecided_numbers_say_the_option(call, table):
     assert "set --task classification or --task regression" in said
 
 
-def test_the_table_that_comes_with_provsel_is_read_where_there_is_none_of_its_name(call, outside):
+def test_the_table_that_comes_with_provsel_is_read_where_there_is_none_of_its_name(
+    call, outside
+):
     quick = ["penguins.csv", "species", "--methods=f_test", "--folds=6", "--jobs=1"]
     status, printed, _ = call("select", *quick)
     assert status == 0
     assert "all 7 columns" in " ".join(printed.split())
-    own = pd.DataFrame({"size": [0.0, 1.0] * 60, "noise": range(120), "species": ["rock", "king"] * 60})
+    own = pd.DataFrame(
+        {"size": [0.0, 1.0] * 60, "noise": range(120), "species": ["rock", "king"] * 60}
+    )
     own.to_csv("penguins.csv", index=False)
     status, printed, _ = call("select", *quick)
     assert status == 0

@@ -14,7 +14,11 @@ LONGEST_WAIT = 30_000  # ms
 def find_chromium():
     """Return the browser's path. Without one the tests are skipped, but fail where CI counts on them."""
     chosen = os.environ.get("PROVSEL_CHROMIUM")
-    path = shutil.which(chosen) if chosen else next(filter(None, map(shutil.which, NAMES)), None)
+    path = (
+        shutil.which(chosen)
+        if chosen
+        else next(filter(None, map(shutil.which, NAMES)), None)
+    )
     if path:
         return path
     message = "no Chromium: apt-get install chromium, or set PROVSEL_CHROMIUM"
@@ -37,7 +41,9 @@ def made_once(tmp_path_factory, name, write):
     except FileExistsError:
         deadline = time.monotonic() + 300
         while not done.exists():
-            assert time.monotonic() < deadline, f"{folder} was not finished by another test process"
+            assert time.monotonic() < deadline, (
+                f"{folder} was not finished by another test process"
+            )
             time.sleep(0.1)
         return folder
     write(folder)
@@ -47,12 +53,16 @@ def made_once(tmp_path_factory, name, write):
 
 def folder_of(path):
     """Return the folder of the report that a page belongs to."""
-    return next((parent for parent in path.parents if (parent / "assets").is_dir()), path.parent)
+    return next(
+        (parent for parent in path.parents if (parent / "assets").is_dir()), path.parent
+    )
 
 
 def theme_of(page):
     """Return the colour behind the page, which differs between themes."""
-    return page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    return page.locator("body").evaluate(
+        "body => getComputedStyle(body).backgroundColor"
+    )
 
 
 def focused(page):
@@ -102,11 +112,16 @@ class Visits:
         def request(event):
             parts = urlsplit(event.url)
             path = unquote(parts.path)
-            if parts.scheme != "file" or parts.netloc or not path.startswith(f"{folder.as_posix()}/"):
+            if (
+                parts.scheme != "file"
+                or parts.netloc
+                or not path.startswith(f"{folder.as_posix()}/")
+            ):
                 complain("request", event.url)
 
         def failed(event):
-            if event.failure != "net::ERR_ABORTED":  # the next page was opened before this one was complete
+            # the next page was opened before this one was complete
+            if event.failure != "net::ERR_ABORTED":
                 complain("failed request", f"{event.url}, {event.failure}")
 
         page.on("console", lambda event: complain(f"console {event.type}", event.text))

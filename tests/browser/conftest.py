@@ -20,7 +20,8 @@ def chromium():
     return find_chromium()
 
 
-# One a module, not one a session: while it is open, its event loop is in the way of other tests that need their own.
+# One a module, not one a session: while it is open, its event loop is in the way of
+# other tests that need their own.
 @pytest.fixture(scope="module")
 def browser(chromium):
     with sync_playwright() as playwright:
@@ -45,25 +46,55 @@ def write_seen(folder, *, evil):
 
     with pytest.MonkeyPatch.context() as patch:
         seen_report(folder, patch, evil=evil)
-        assert main(["audit", "executor=serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]) == 0
+        assert (
+            main(
+                [
+                    "audit",
+                    "executor=serial",
+                    "--fraction",
+                    "0.1",
+                    "--limit",
+                    "5",
+                    "--seed",
+                    "1",
+                ]
+            )
+            == 0
+        )
         assert main(["report"]) == 0
 
 
 @pytest.fixture(scope="session")
 def report(chromium, tmp_path_factory):
     """The report of a small paper: eight data sets, a figure without its data, an audit, and readings of a claim."""
-    return made_once(tmp_path_factory, "made", lambda folder: write_seen(folder, evil=False)) / "results" / "report"
+    return (
+        made_once(
+            tmp_path_factory, "made", lambda folder: write_seen(folder, evil=False)
+        )
+        / "results"
+        / "report"
+    )
 
 
 @pytest.fixture(scope="session")
 def hostile(chromium, tmp_path_factory):
-    return made_once(tmp_path_factory, "hostile", lambda folder: write_seen(folder, evil=True)) / "results" / "report"
+    return (
+        made_once(
+            tmp_path_factory, "hostile", lambda folder: write_seen(folder, evil=True)
+        )
+        / "results"
+        / "report"
+    )
 
 
 def write_answers(folder):
     """Make a table, and the pages of `select` and `run` on it."""
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.standard_normal((80, 6))).add_prefix("a_long_name_of_column_").assign(y=["a", "b"] * 40)
+    table = (
+        pd.DataFrame(rng.standard_normal((80, 6)))
+        .add_prefix("a_long_name_of_column_")
+        .assign(y=["a", "b"] * 40)
+    )
     table.loc[table["y"] == "b", "a_long_name_of_column_2"] += 2
     folder.joinpath("table.csv").write_text(table.to_csv(index=False))
     data = ["dataset=file", "dataset.path=table.csv", "dataset.target=y"]
@@ -72,7 +103,18 @@ def write_answers(folder):
         patch.delenv("PROVSEL_PROJECT", raising=False)
         patch.chdir(folder)
         assert (
-            main(["select", "table.csv", "y", "--methods=f_test,rrqr", "--folds=4", "--jobs=1", "--out=selected"]) == 0
+            main(
+                [
+                    "select",
+                    "table.csv",
+                    "y",
+                    "--methods=f_test,rrqr",
+                    "--folds=4",
+                    "--jobs=1",
+                    "--out=selected",
+                ]
+            )
+            == 0
         )
         assert main(["run", "-m", *data, *methods, "protocol.n_splits=4"]) == 0
         assert main(["report"]) == 0

@@ -22,7 +22,8 @@ KINDS = {
     "environment": "environment.html",
 }
 OF_THE_README = pytest.mark.skipif(
-    not os.environ.get("PROVSEL_README_SCREENSHOT"), reason="the README's pictures are made by make screenshots"
+    not os.environ.get("PROVSEL_README_SCREENSHOT"),
+    reason="the README's pictures are made by make screenshots",
 )
 # `preload` fetches the style sheet once more, which the pages' own policy refuses.
 OPTIONS = {"preload": False, "resultTypes": ["violations"]}
@@ -34,22 +35,30 @@ def serious(page):
     for violation in violations:
         if violation["impact"] in ("serious", "critical"):
             places = [node["html"][:120] for node in violation["nodes"][:3]]
-            findings.append(f"{violation['id']} ({violation['impact']}): {violation['help']}: {places}")
+            findings.append(
+                f"{violation['id']} ({violation['impact']}): {violation['help']}: {places}"
+            )
     return findings
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "hostile"])
 def test_accessible_and_pictured(visits, report, hostile, kind):
-    [path] = report.glob(KINDS[kind]) if kind in KINDS else [hostile / "artefacts" / "figure.html"]
+    [path] = (
+        report.glob(KINDS[kind])
+        if kind in KINDS
+        else [hostile / "artefacts" / "figure.html"]
+    )
     page = visits.open(path, color_scheme="light", reduced_motion="reduce")
     if page.locator(".plot").count():
         drawn_plot(page)
         page.evaluate("window.scrollTo(0, 0)")
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    for theme in ("light", "dark"):  # one page: to open it and to draw its plots takes as long as a theme
+    # one page: to open it and to draw its plots takes as long as a theme
+    for theme in ("light", "dark"):
         if theme == "dark":
             page.emulate_media(color_scheme="dark")
-            page.locator("button.theme[aria-pressed=true]").wait_for()  # the page is told a moment later
+            # the page is told a moment later
+            page.locator("button.theme[aria-pressed=true]").wait_for()
         assert (theme_of(page) == "rgb(255, 255, 255)") == (theme == "light")
         page.screenshot(path=SCREENSHOTS / f"{kind}-{theme}.png", full_page=True)
         assert serious(page) == [], theme
@@ -62,11 +71,21 @@ ANSWERS = {"select": "selected/index.html", "run": "results/report/runs/table-*.
 def test_an_answer_comes_first_and_can_be_read_on_a_telephone(visits, answers, kind):
     """At 400 px the page does not scroll sideways, no part of it scrolls up and down, and names of lines stay."""
     [path] = answers.glob(ANSWERS[kind])
-    page = visits.open(path, viewport={"width": 400, "height": 800}, color_scheme="light", reduced_motion="reduce")
+    page = visits.open(
+        path,
+        viewport={"width": 400, "height": 800},
+        color_scheme="light",
+        reduced_motion="reduce",
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    higher = "all => all.filter(each => each.scrollHeight > each.clientHeight + 1).length"
+    higher = (
+        "all => all.filter(each => each.scrollHeight > each.clientHeight + 1).length"
+    )
     assert page.locator(".scroll, pre").evaluate_all(higher) == 0
-    first, figure, table = (page.locator(f"main {name}").first.bounding_box() for name in (".answer", "img", "table"))
+    first, figure, table = (
+        page.locator(f"main {name}").first.bounding_box()
+        for name in (".answer", "img", "table")
+    )
     assert first["y"] < figure["y"] < table["y"]
     box = page.locator(".scroll").first
     name = box.locator("tbody th").first
@@ -81,8 +100,12 @@ def test_an_answer_comes_first_and_can_be_read_on_a_telephone(visits, answers, k
 
 def test_axe_finds_what_is_wrong(visits, report):
     page = visits.open(report / "index.html")
-    page.locator("p").first.evaluate("each => { each.style.color = '#eee'; each.style.background = '#fff'; }")
-    page.locator("h1").evaluate("each => each.insertAdjacentHTML('afterend', '<button></button>')")
+    page.locator("p").first.evaluate(
+        "each => { each.style.color = '#eee'; each.style.background = '#fff'; }"
+    )
+    page.locator("h1").evaluate(
+        "each => each.insertAdjacentHTML('afterend', '<button></button>')"
+    )
     findings = " ".join(serious(page))
     assert "button-name" in findings
     assert "color-contrast" in findings
@@ -107,12 +130,19 @@ def report_of(results, *command):
 def test_picture_of_the_readme(visits, tmp_path):
     """The table by the paper's protocol, which takes minutes."""
     report = report_of(tmp_path, *TABLE1, f"results={tmp_path}")
-    take(visits.open(report / "artefacts" / "table1.html", color_scheme="light"), "report.png")
+    take(
+        visits.open(report / "artefacts" / "table1.html", color_scheme="light"),
+        "report.png",
+    )
 
 
 @OF_THE_README
 def test_picture_of_a_specification_curve(visits, tmp_path):
     """Of what the reference has of the readings."""
     shutil.copytree(REPO / "results" / "reference" / "readings", tmp_path / "readings")
-    claim = report_of(tmp_path, *PROVSEL, "list") / "claims" / "paul2016.figure1.bss-better-than-rrqr.html"
+    claim = (
+        report_of(tmp_path, *PROVSEL, "list")
+        / "claims"
+        / "paul2016.figure1.bss-better-than-rrqr.html"
+    )
     take(visits.open(claim, color_scheme="light").locator("svg.curve"), "readings.png")

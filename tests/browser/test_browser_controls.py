@@ -12,7 +12,12 @@ def figure(visits, report, **options):
 
 
 def values(page):
-    return [float(value) for value in page.locator(VALUES).evaluate_all("all => all.map(cell => cell.dataset.value)")]
+    return [
+        float(value)
+        for value in page.locator(VALUES).evaluate_all(
+            "all => all.map(cell => cell.dataset.value)"
+        )
+    ]
 
 
 def test_sorting(visits, report):
@@ -42,7 +47,12 @@ def test_features_are_sorted_by_any_method(visits, report):
         button = table.locator("th", has_text=method).locator("button")
         button.click()
         button.click()  # descending
-        shares = [float(text.split()[0]) for text in table.locator(f"tbody td:nth-of-type({column})").all_inner_texts()]
+        shares = [
+            float(text.split()[0])
+            for text in table.locator(
+                f"tbody td:nth-of-type({column})"
+            ).all_inner_texts()
+        ]
         assert len(shares) > 10
         assert shares == sorted(shares, reverse=True)
 
@@ -73,7 +83,9 @@ def test_filters(visits, report):
 def test_filter_by_verdict(visits, report):
     page = visits.open(report / "claims" / "index.html")
     page.locator(".filters").get_by_label("Verdict").select_option("contradicted")
-    assert page.locator("#claim-table tbody tr:visible td:first-child").all_inner_texts() == ["contradicted"]
+    assert page.locator(
+        "#claim-table tbody tr:visible td:first-child"
+    ).all_inner_texts() == ["contradicted"]
     assert page.locator(".filters output").inner_text() == "1 of 3 claims"
 
 
@@ -139,7 +151,8 @@ def test_the_keyboard_is_enough(visits, report):
     assert page.locator("a.skip").bounding_box()["x"] >= 0
     page.keyboard.press("Enter")
     assert focused(page)["id"] == "main"
-    # The first stops behind it are in the content, not in the head: why the table differs, and the tables.
+    # The first stops behind it are in the content, not in the head: why the table
+    # differs, and the tables.
     tab_until(page, lambda element: element["href"] == "#tables", most=2)
     page.locator(f"{NUMBERS} th button").first.focus()
     tab_until(page, lambda element: element["text"] == "Ours (sd)")
@@ -184,11 +197,18 @@ def test_plots(visits, report):
 
 @pytest.mark.parametrize("refused", [False, True])
 def test_copying_a_command(visits, report, refused):
-    page = visits.open(report / "index.html", permissions=["clipboard-read", "clipboard-write"])
+    page = visits.open(
+        report / "index.html", permissions=["clipboard-read", "clipboard-write"]
+    )
     if refused:  # the way for browsers that do not let pages on disk write to it
-        page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
+        page.evaluate(
+            "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }"
+        )
     command = page.locator(".command", has_text="provsel reproduce absent").first
     command.locator("button.copy").click()
     command.locator("button", has_text="Copied").wait_for()
     assert page.locator("[role=status]", has_text="Command copied").count() == 1
-    assert page.evaluate("navigator.clipboard.readText()") == command.locator("code").inner_text()
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == command.locator("code").inner_text()
+    )

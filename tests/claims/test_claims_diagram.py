@@ -28,7 +28,9 @@ def ranked():
 
 def draw(folder, name="diagram"):
     ranks, difference = ranked()
-    return draw_critical_difference(ranks, folder / name, "Synthetic data", difference=difference)
+    return draw_critical_difference(
+        ranks, folder / name, "Synthetic data", difference=difference
+    )
 
 
 def test_groups_are_the_largest_of_those_without_a_significant_difference():
@@ -44,7 +46,10 @@ def test_groups_are_the_largest_of_those_without_a_significant_difference():
     largest = together - smaller
     order = list(ranks.index)
     bars = groups(ranks, difference)
-    assert {frozenset(order[order.index(first) : order.index(last) + 1]) for first, last in bars} == largest
+    assert {
+        frozenset(order[order.index(first) : order.index(last) + 1])
+        for first, last in bars
+    } == largest
     assert len(bars) == len(largest) == 3
 
 
@@ -55,7 +60,11 @@ def test_the_order_of_sets_does_not_show(tmp_path):
         f"import sys; from pathlib import Path; sys.path[:0] = {sys.path!r}\n"
         "from test_claims_diagram import draw; draw(Path(sys.argv[1]), 'there')"
     )
-    process = run_python(["-c", script, tmp_path], Path(__file__).parent, env={"PYTHONHASHSEED": "1"})
+    process = run_python(
+        ["-c", script, tmp_path], Path(__file__).parent, env={"PYTHONHASHSEED": "1"}
+    )
     assert process.returncode == 0, process.stderr
     for kind in ("pdf", "png", "svg"):
-        assert (tmp_path / f"here.{kind}").read_bytes() == (tmp_path / f"there.{kind}").read_bytes()
+        assert (tmp_path / f"here.{kind}").read_bytes() == (
+            tmp_path / f"there.{kind}"
+        ).read_bytes()

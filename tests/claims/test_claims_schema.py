@@ -16,7 +16,13 @@ CLAIM = {
     "claim": "BSS\n  is better.",
     "artefact": "made/table",
     "test": "better",
-    "parameters": {"row": "BSS", "than": "Lvg", "columns": ["r=30"], "over": "datasets", "margin": "same"},
+    "parameters": {
+        "row": "BSS",
+        "than": "Lvg",
+        "columns": ["r=30"],
+        "over": "datasets",
+        "margin": "same",
+    },
 }
 MARGINS = {"same": {"points": 1, "why": "Less would not\n  be seen."}}
 
@@ -34,7 +40,9 @@ def write(tmp_path):
         path = tmp_path / "claims.yaml"
         if isinstance(content, dict):
             content = {"margins": MARGINS, **content}
-        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+        path.write_text(
+            content if isinstance(content, str) else yaml.safe_dump(content)
+        )
         return path
 
     return written
@@ -47,8 +55,14 @@ def changed(**entries):
 
 
 def test_reading(write):
-    ranking = {"artefact": "made/table", "rows": ["BSS", "Lvg"], "columns": ["r=30", "r=40"]}
-    file = load_claims(write({"paper": "made", "claims": [CLAIM], "rankings": [ranking]}), layout)
+    ranking = {
+        "artefact": "made/table",
+        "rows": ["BSS", "Lvg"],
+        "columns": ["r=30", "r=40"],
+    }
+    file = load_claims(
+        write({"paper": "made", "claims": [CLAIM], "rankings": [ranking]}), layout
+    )
     [claim] = file.claims
     assert claim.id == "made.one"
     assert claim.paper == "made"
@@ -69,43 +83,97 @@ def test_what_counts_in_the_headline(write):
         changed(id="made.again", repeats="made.one"),
     ]
     loaded = load_claims(write({"paper": "made", "claims": claims}), layout).claims
-    assert [claim.kind for claim in loaded] == ["paper", "alternative", "control", "certain", "repeated"]
+    assert [claim.kind for claim in loaded] == [
+        "paper",
+        "alternative",
+        "control",
+        "certain",
+        "repeated",
+    ]
     for wrong in ("made.again", "made.nothing"):
         claims[3] = changed(id="made.certain", repeats=wrong)
         path = write({"paper": "made", "claims": claims})
-        with pytest.raises(ValueError, match=rf"made\.certain: expected repeats to name a claim .*got '{wrong}'"):
+        with pytest.raises(
+            ValueError,
+            match=rf"made\.certain: expected repeats to name a claim .*got '{wrong}'",
+        ):
             load_claims(path, layout)
 
 
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
-        (changed(origin="ours"), r"origin: expected one of paper, alternative, control, got 'ours'"),
-        (changed(certain="yes"), r"claims: made\.one: certain: expected true or false, got 'yes'"),
-        (changed(test="nicer"), r"made\.one: test: expected one of certificates, .*better_somewhere, .*got 'nicer'"),
-        (changed(artefact="made/nope"), r"made\.one: artefact: expected one of made/table, got 'made/nope'"),
-        (changed(parameters={"row": "Bss"}), r"expected a row of made/table \(BSS; Lvg\), got 'Bss'"),
-        (changed(parameters={"columns": ["r=50"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=50'"),
-        (changed(parameters={"also": ["r=60"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=60'"),
+        (
+            changed(origin="ours"),
+            r"origin: expected one of paper, alternative, control, got 'ours'",
+        ),
+        (
+            changed(certain="yes"),
+            r"claims: made\.one: certain: expected true or false, got 'yes'",
+        ),
+        (
+            changed(test="nicer"),
+            r"made\.one: test: expected one of certificates, .*better_somewhere, .*got 'nicer'",
+        ),
+        (
+            changed(artefact="made/nope"),
+            r"made\.one: artefact: expected one of made/table, got 'made/nope'",
+        ),
+        (
+            changed(parameters={"row": "Bss"}),
+            r"expected a row of made/table \(BSS; Lvg\), got 'Bss'",
+        ),
+        (
+            changed(parameters={"columns": ["r=50"]}),
+            r"expected a column of made/table \(r=30; r=40\), got 'r=50'",
+        ),
+        (
+            changed(parameters={"also": ["r=60"]}),
+            r"expected a column of made/table \(r=30; r=40\), got 'r=60'",
+        ),
         (changed(where=None), r"expected a mapping with id, where, .*got no where\."),
-        (changed(origins="paper"), r"got the unknown 'origins'; did you mean 'origin'\?"),
-        (changed(id="other.one"), r"expected an id that starts with 'made\.', got 'other\.one'"),
-        (changed(parameters={"margins": 1}), r"parameters: expected .*the unknown 'margins'; did you mean 'margin'\?"),
+        (
+            changed(origins="paper"),
+            r"got the unknown 'origins'; did you mean 'origin'\?",
+        ),
+        (
+            changed(id="other.one"),
+            r"expected an id that starts with 'made\.', got 'other\.one'",
+        ),
+        (
+            changed(parameters={"margins": 1}),
+            r"parameters: expected .*the unknown 'margins'; did you mean 'margin'\?",
+        ),
         (
             changed(parameters={"quantity": "r2"}),
             r"margin: expected a margin in units for r2, got 'same' in points "
             r"of err",
         ),
-        (changed(test="zero_error"), r"parameters: expected .*got no at_most, .*the unknown 'margin'"),
+        (
+            changed(test="zero_error"),
+            r"parameters: expected .*got no at_most, .*the unknown 'margin'",
+        ),
         (
             changed(parameters={"margin": "wide"}),
             r"margin: expected a margin that the file declares .*\(same\), got "
             r"'wide'",
         ),
-        (changed(parameters={"row": 3}), r"parameters: row: expected a string, got 3; put it in quotes"),
-        (changed(parameters={"columns": "r=30"}), r"columns: expected a list, each a string, got 'r=30'"),
-        (changed(parameters={"columns": ["r=30", 40]}), r"columns: 2: expected a string, got 40"),
-        (changed(parameters={"columns": []}), r"columns: the list is empty; name one or more"),
+        (
+            changed(parameters={"row": 3}),
+            r"parameters: row: expected a string, got 3; put it in quotes",
+        ),
+        (
+            changed(parameters={"columns": "r=30"}),
+            r"columns: expected a list, each a string, got 'r=30'",
+        ),
+        (
+            changed(parameters={"columns": ["r=30", 40]}),
+            r"columns: 2: expected a string, got 40",
+        ),
+        (
+            changed(parameters={"columns": []}),
+            r"columns: the list is empty; name one or more",
+        ),
         (changed(parameters={"alpha": True}), r"alpha: expected a number, got True"),
         ({**CLAIM, "parameters": []}, r"parameters: expected a mapping, got \[\]"),
         (
@@ -122,7 +190,9 @@ def test_messages(write, claim, message):
 
 def test_a_file_without_declared_margins_states_numbers(write):
     claim = {**CLAIM, "parameters": {**CLAIM["parameters"], "margin": 2.0}}
-    [loaded] = load_claims(write({"paper": "made", "claims": [claim], "margins": {}}), layout).claims
+    [loaded] = load_claims(
+        write({"paper": "made", "claims": [claim], "margins": {}}), layout
+    ).claims
     assert loaded.rule.margin == 2.0
     assert loaded.margin == ""
 
@@ -132,9 +202,18 @@ def test_a_file_without_declared_margins_states_numbers(write):
     [
         ({}, r"margin: expected a margin that .*\(none yet\), got 'same'"),
         ([1.0], r"margins: expected a mapping, got \[1.0\]"),
-        ({"same": {"points": 1.0}}, r"margins: same: expected a mapping with why, points, units, got no why"),
-        ({"same": {"points": 1.0, "why": " "}}, r"expected a reason, and points .* got points 1.0, units 0.0, ''"),
-        ({"same": {"points": "1", "why": "x"}}, r"same: points: expected a number, got '1'"),
+        (
+            {"same": {"points": 1.0}},
+            r"margins: same: expected a mapping with why, points, units, got no why",
+        ),
+        (
+            {"same": {"points": 1.0, "why": " "}},
+            r"expected a reason, and points .* got points 1.0, units 0.0, ''",
+        ),
+        (
+            {"same": {"points": "1", "why": "x"}},
+            r"same: points: expected a number, got '1'",
+        ),
         ({"same": {"points": 0, "why": "x"}}, r"same: expected a reason, .* above 0"),
         (
             {"same": {"points": 1, "units": 1, "why": "x"}},
@@ -149,21 +228,37 @@ def test_a_file_without_declared_margins_states_numbers(write):
 )
 def test_a_margin_is_declared_with_its_reason(write, margins, message):
     with pytest.raises(ValueError, match=message):
-        load_claims(write({"paper": "made", "claims": [CLAIM], "margins": margins}), layout)
+        load_claims(
+            write({"paper": "made", "claims": [CLAIM], "margins": margins}), layout
+        )
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("claims: [", r"claims\.yaml: expected YAML, got"),
-        ("paper: made", r"claims\.yaml: expected a mapping with paper, claims, .*, got no claims"),
-        ({"paper": "made", "claims": [CLAIM, CLAIM]}, r"claims: made\.one: the id occurs twice"),
         (
-            {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["BSS"]}]},
+            "paper: made",
+            r"claims\.yaml: expected a mapping with paper, claims, .*, got no claims",
+        ),
+        (
+            {"paper": "made", "claims": [CLAIM, CLAIM]},
+            r"claims: made\.one: the id occurs twice",
+        ),
+        (
+            {
+                "paper": "made",
+                "claims": [],
+                "rankings": [{"artefact": "made/table", "rows": ["BSS"]}],
+            },
             r"rankings: 1: expected a mapping with artefact, rows, columns, got no columns",
         ),
         (
-            {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["X"], "columns": []}]},
+            {
+                "paper": "made",
+                "claims": [],
+                "rankings": [{"artefact": "made/table", "rows": ["X"], "columns": []}],
+            },
             r"rankings: 1: expected a row of made/table \(BSS; Lvg\), got 'X'",
         ),
     ],
@@ -175,7 +270,11 @@ def test_messages_of_files(write, content, message):
 
 @pytest.mark.parametrize(
     "path",  # those on the benchmark: test_claims_statements.py
-    [path for path in sorted((REPO / "experiments").glob("*/claims.yaml")) if read_content(path).evidence == TRIALS],
+    [
+        path
+        for path in sorted((REPO / "experiments").glob("*/claims.yaml"))
+        if read_content(path).evidence == TRIALS
+    ],
     ids=lambda path: path.parent.name,
 )
 def test_the_claims_of_this_project(path: Path):
@@ -187,7 +286,12 @@ def test_the_claims_of_this_project(path: Path):
         assert claim.text.endswith(".")
         assert "{" not in claim.rule.meaning
         if limit := getattr(claim.rule, "margin", getattr(claim.rule, "most", None)):
-            unit = "percentage points" if not getattr(claim.rule, "quantity", "") else f"in {claim.rule.quantity}"
+            unit = (
+                "percentage points"
+                if not getattr(claim.rule, "quantity", "")
+                else f"in {claim.rule.quantity}"
+            )
             assert f"{limit:g} {unit}" in claim.rule.meaning
         assert all(name in claim.rule.meaning for name in claim.rule.row_names[:1])
-        assert bool(claim.margin) == hasattr(claim.rule, "margin")  # each with its reason
+        # each with its reason
+        assert bool(claim.margin) == hasattr(claim.rule, "margin")

@@ -32,11 +32,20 @@ EACH = {"rows": ["A"], "than": ["B", "C"], "margin": "point"}
 CONTENT = {
     "paper": "made",
     "evidence": "panel",
-    "results": {"row": "method", "column": "size", "dataset": "dataset", "error": "error", "unit": "percent"},
+    "results": {
+        "row": "method",
+        "column": "size",
+        "dataset": "dataset",
+        "error": "error",
+        "unit": "percent",
+    },
     "lines": {"judge": "linear"},
     "groups": {"both": ["A", "B"]},
     "planned": {"rows": ["E"], "columns": ["chosen"], "quantities": ["roc_auc"]},
-    "margins": {"point": {"points": 1.0, "why": "Of the test."}, "step": {"units": 0.05, "why": "Of the test."}},
+    "margins": {
+        "point": {"points": 1.0, "why": "Of the test."},
+        "step": {"units": 0.05, "why": "Of the test."},
+    },
 }
 
 
@@ -45,7 +54,11 @@ def made_table(errors, *, noise=0.1, n_sets=12, beside=None):
     rng = np.random.default_rng(0)
     lines = []
     for k in range(n_sets):
-        place = {"dataset": f"set{k}", "source": f"source{k // 2}", "domain": f"domain{k % 6}"}
+        place = {
+            "dataset": f"set{k}",
+            "source": f"source{k // 2}",
+            "domain": f"domain{k % 6}",
+        }
         hardness = 20 * rng.random()
         for method, by_size in errors.items():
             for size, error in by_size.items():
@@ -53,7 +66,9 @@ def made_table(errors, *, noise=0.1, n_sets=12, beside=None):
                 index = (beside or {}).get(method, 0.5) + 0.001 * rng.normal()
                 line = {**place, "method": method, "size": size, "stability": index}
                 lines.append({**line, "judge": "linear", "error": value})
-                lines.append({**line, "judge": "forest", "error": value + 10 * (method == "A")})
+                lines.append(
+                    {**line, "judge": "forest", "error": value + 10 * (method == "A")}
+                )
     return pd.DataFrame(lines)
 
 
@@ -126,15 +141,24 @@ FIRST = {"rows": ["A"], "than": METHODS, "margin": "point"}
     ],
 )  # fmt: skip
 def test_each_verdict_of_each_rule(tmp_path, test, parameters, errors, noise, verdict):
-    assert judged(tmp_path, made_table(errors, noise=noise), test, **parameters).verdict == verdict
+    assert (
+        judged(tmp_path, made_table(errors, noise=noise), test, **parameters).verdict
+        == verdict
+    )
 
 
 def test_pairs_are_corrected_where_one_suffices_and_not_where_all_are_needed(tmp_path):
-    single = judged(tmp_path, made_table(ONE_AHEAD), "better", row="A", than="C", margin="point").finding
-    pairs = judged(tmp_path, made_table(ONE_AHEAD), "each", kind="better", **EACH).finding
+    single = judged(
+        tmp_path, made_table(ONE_AHEAD), "better", row="A", than="C", margin="point"
+    ).finding
+    pairs = judged(
+        tmp_path, made_table(ONE_AHEAD), "each", kind="better", **EACH
+    ).finding
     assert (single.verdict, pairs.verdict) == ("contradicted", "contradicted")
     assert pairs.p_value == pytest.approx(2 * single.p_value)
-    single = judged(tmp_path, made_table(AHEAD), "better", row="A", than="C", margin="point").finding
+    single = judged(
+        tmp_path, made_table(AHEAD), "better", row="A", than="C", margin="point"
+    ).finding
     pairs = judged(tmp_path, made_table(AHEAD), "each", kind="better", **EACH).finding
     assert (single.verdict, pairs.verdict) == ("replicated", "replicated")
     assert pairs.p_value == pytest.approx(single.p_value)
@@ -144,22 +168,36 @@ def test_pairs_are_corrected_where_one_suffices_and_not_where_all_are_needed(tmp
 def test_a_share_of_single_cases_is_tested_by_the_exact_binomial(n_cases):
     test = ShareTest(np.repeat([1.0, 0.0], [n_cases, 10 - n_cases]))
     for side in ("less", "greater"):
-        assert test.one_sided(0.3, side) == pytest.approx(binomtest(n_cases, 10, 0.3, side).pvalue)
+        assert test.one_sided(0.3, side) == pytest.approx(
+            binomtest(n_cases, 10, 0.3, side).pvalue
+        )
     interval = binomtest(n_cases, 10).proportion_ci(0.9)
     assert test.interval(0.9) == pytest.approx((interval.low, interval.high))
-    assert test.power(400, 0.2, 0.05, "less") > 0.99 > 0.3 > test.power(4, 0.02, 0.05, "less")
+    assert (
+        test.power(400, 0.2, 0.05, "less")
+        > 0.99
+        > 0.3
+        > test.power(4, 0.02, 0.05, "less")
+    )
 
 
-@pytest.mark.parametrize(("slope", "verdict"), [(0.1, "contradicted"), (-0.1, "contradicted")])
+@pytest.mark.parametrize(
+    ("slope", "verdict"), [(0.1, "contradicted"), (-0.1, "contradicted")]
+)
 def test_correlation_of_two_measures_over_methods(tmp_path, slope, verdict):
     errors = flat(A=0, B=2, C=4, D=6)
     beside = {name: 0.5 + slope * k for k, name in enumerate(METHODS)}
     parameters = {"among": METHODS, "beside": "stability", "low": -0.2, "high": 0.2}
-    judgement = judged(tmp_path, made_table(errors, beside=beside), "correlated", **parameters)
+    judgement = judged(
+        tmp_path, made_table(errors, beside=beside), "correlated", **parameters
+    )
     assert judgement.verdict == verdict
     assert judgement.finding.effect == pytest.approx(np.sign(slope), abs=0.05)
     judgement = judged(
-        tmp_path, made_table(errors, beside=beside), "correlated", **{**parameters, "low": -1.1, "high": 1.1}
+        tmp_path,
+        made_table(errors, beside=beside),
+        "correlated",
+        **{**parameters, "low": -1.1, "high": 1.1},
     )
     assert judgement.verdict == "replicated"
 
@@ -168,11 +206,17 @@ def test_groups_of_data_sets_are_single_observations(tmp_path):
     table = made_table(flat(A=0, B=5), n_sets=12)
     numbers = {}
     for over in ("datasets", "sources", "domains"):
-        numbers[over] = judged(tmp_path, table, "better", row="A", than="B", margin="point", over=over).finding.n
+        numbers[over] = judged(
+            tmp_path, table, "better", row="A", than="B", margin="point", over=over
+        ).finding.n
     assert numbers == {"datasets": 12, "sources": 6, "domains": 6}
-    by_domain = table[table["judge"] == "linear"].pivot_table("error", ["domain", "dataset"], ["method", "size"])
+    by_domain = table[table["judge"] == "linear"].pivot_table(
+        "error", ["domain", "dataset"], ["method", "size"]
+    )
     differences = (by_domain["A", "5"] - by_domain["B", "5"]).groupby("domain").mean()
-    finding = judged(tmp_path, table, "better", row="A", than="B", margin="point", over="domains").finding
+    finding = judged(
+        tmp_path, table, "better", row="A", than="B", margin="point", over="domains"
+    ).finding
     assert [value for _, value in finding.sample] == pytest.approx(differences.tolist())
 
 
@@ -180,8 +224,17 @@ def test_a_statement_is_asked_elsewhere_as_a_claim_beside(tmp_path):
     table = made_table(flat(A=0, B=5))
     is_first = table["domain"] == "domain0"
     table.loc[is_first & (table["method"] == "A"), "error"] += 10
-    parameters = {"row": "A", "than": "B", "margin": "point", "only": {"domain": ["domain0"]}}
-    beyond = {"over": "domains", "only": {"domain": "all"}, "without": {"domain": "domain0"}}
+    parameters = {
+        "row": "A",
+        "than": "B",
+        "margin": "point",
+        "only": {"domain": ["domain0"]},
+    }
+    beyond = {
+        "over": "domains",
+        "only": {"domain": "all"},
+        "without": {"domain": "domain0"},
+    }
     own, elsewhere = judged(tmp_path, table, "better", **parameters, beyond=beyond)
     assert (own.finding.n, elsewhere.finding.n) == (2, 5)
     assert elsewhere.claim.id == "made.one.beyond"
@@ -232,9 +285,15 @@ def literature(table):
 def only(literature, *names):
     """Return the verdicts on some claims by the end of their id."""
     file, evidence = literature
-    chosen = [claim for claim in file.claims if claim.id.removeprefix("literature.") in names]
-    verdicts, _ = judge_files([file.__class__(file.paper, tuple(chosen), evidence=file.evidence)], evidence)
-    return {verdict.claim.id.removeprefix("literature."): verdict for verdict in verdicts}
+    chosen = [
+        claim for claim in file.claims if claim.id.removeprefix("literature.") in names
+    ]
+    verdicts, _ = judge_files(
+        [file.__class__(file.paper, tuple(chosen), evidence=file.evidence)], evidence
+    )
+    return {
+        verdict.claim.id.removeprefix("literature."): verdict for verdict in verdicts
+    }
 
 
 def test_the_statements_say_what_was_asked_and_left_out(literature):
@@ -248,25 +307,37 @@ def test_the_statements_say_what_was_asked_and_left_out(literature):
         assert claim.id.split(".")[1] in content.works
         assert claim.text.endswith(".")
         assert "{" not in claim.rule.meaning
-        assert bool(claim.margin) == (getattr(claim.rule, "margin", 0.0) > 0)  # each with its reason
+        # each with its reason
+        assert bool(claim.margin) == (getattr(claim.rule, "margin", 0.0) > 0)
     assert len(content.not_testable) > 10
 
 
 def by_hand(panel, method, size, column, judge="linear"):
     """Return the mean of a column of the panel over the folds of each data set; all features have the size 0."""
     panel = panel[panel["task"] == "classification"]
-    lines = panel[(panel["method"] == method) & (panel["size"] == size) & (panel["model"] == judge)]
+    lines = panel[
+        (panel["method"] == method)
+        & (panel["size"] == size)
+        & (panel["model"] == judge)
+    ]
     return lines.groupby(["domain", "dataset"])[column].mean()
 
 
 def difference(panel, first, second, size, column, judge="linear", second_size=None):
     own = by_hand(panel, first, size, column, judge)
-    subtracted = by_hand(panel, second, size if second_size is None else second_size, column, judge)
+    subtracted = by_hand(
+        panel, second, size if second_size is None else second_size, column, judge
+    )
     return (own - subtracted).dropna()
 
 
 def p_of(values, shift=0.0, side="two-sided"):
-    return wilcoxon(np.round(values - shift, 10), alternative=side, zero_method="zsplit", method="exact").pvalue
+    return wilcoxon(
+        np.round(values - shift, 10),
+        alternative=side,
+        zero_method="zsplit",
+        method="exact",
+    ).pvalue
 
 
 TOO_FEW = "needs at least"
@@ -293,55 +364,90 @@ def test_ten_entries_by_hand(panel, literature):
     genes = "genes"
 
     # differences in error, in points, of one domain: the signed rank over its sources
-    points = -100 * difference(panel, "F-test", "RFE", 10, "balanced_accuracy").loc[genes]
+    points = (
+        -100 * difference(panel, "F-test", "RFE", 10, "balanced_accuracy").loc[genes]
+    )
     part = entries["haury2011.ttest-unbeaten-few"].finding
     check_sample(part, _by_source(points), 1e-4)
     part = entries["guyon2002.rfe-better"].finding
     check_sample(part, _by_source(-points), 1e-4)
-    points = -100 * difference(panel, "RFE", "F-test", 5, "balanced_accuracy", second_size=50).loc[genes]
+    points = (
+        -100
+        * difference(
+            panel, "RFE", "F-test", 5, "balanced_accuracy", second_size=50
+        ).loc[genes]
+    )
     part = entries["guyon2002.rfe-fewer"].finding
     check_sample(part, _by_source(points), 1e-4)
 
     all_features = by_hand(panel, "all features", 0, "balanced_accuracy")
-    points = 100 * (all_features - by_hand(panel, "chi-squared", 200, "balanced_accuracy")).dropna().loc["text"]
+    points = (
+        100
+        * (all_features - by_hand(panel, "chi-squared", 200, "balanced_accuracy"))
+        .dropna()
+        .loc["text"]
+    )
     check_sample(entries["yang1997.chi-unharmed"].finding, _by_source(points), 1e-4)
 
     # means of domains
-    steps = difference(panel, "stability selection", "least angles", 20, "stability").groupby("domain").mean()
+    steps = (
+        difference(panel, "stability selection", "least angles", 20, "stability")
+        .groupby("domain")
+        .mean()
+    )
     part = entries["nogueira2018.stabsel-stable"].finding
     check_sample(part, steps.to_dict(), 1e-6)
-    points = -100 * difference(panel, "stability selection", "least angles", 20, "balanced_accuracy")
+    points = -100 * difference(
+        panel, "stability selection", "least angles", 20, "balanced_accuracy"
+    )
     part = entries["nogueira2018.stabsel-error"].finding
     check_sample(part, points.groupby("domain").mean().to_dict(), 1e-4)
     chance = by_hand(panel, "random", 20, "stability").groupby("domain").mean()
     part = entries["nogueira2018.chance"].finding
     assert part.effect == pytest.approx(chance.mean(), abs=1e-6)
     p_values = [
-        ttest_1samp(chance, bound, alternative=side).pvalue for bound, side in ((-0.05, "greater"), (0.05, "less"))
+        ttest_1samp(chance, bound, alternative=side).pvalue
+        for bound, side in ((-0.05, "greater"), (0.05, "less"))
     ]
     assert part.p_value == pytest.approx(max(p_values), rel=1e-4)
 
     # ranks and correlations over 23 methods
-    supervised = literature[0].claims[_place(literature, "haury2011.ttest-first")].rule.among
-    errors = 100 - 100 * pd.DataFrame({name: by_hand(panel, name, 100, "balanced_accuracy") for name in supervised})
+    supervised = (
+        literature[0].claims[_place(literature, "haury2011.ttest-first")].rule.among
+    )
+    errors = 100 - 100 * pd.DataFrame(
+        {name: by_hand(panel, name, 100, "balanced_accuracy") for name in supervised}
+    )
     ranks = errors.loc[genes].round(10).rank(axis=1)["F-test"]
     part = entries["haury2011.ttest-first"].finding
     check_sample(part, _by_source((ranks - 1) / 22), 1e-6)
-    errors = 100 - 100 * pd.DataFrame({name: by_hand(panel, name, 20, "balanced_accuracy") for name in supervised})
-    stable = pd.DataFrame({name: by_hand(panel, name, 20, "stability") for name in supervised})
+    errors = 100 - 100 * pd.DataFrame(
+        {name: by_hand(panel, name, 20, "balanced_accuracy") for name in supervised}
+    )
+    stable = pd.DataFrame(
+        {name: by_hand(panel, name, 20, "stability") for name in supervised}
+    )
     correlations = {}
     for place in errors.dropna().index:
-        correlations[place] = spearmanr(errors.loc[place].round(4), stable.loc[place]).statistic
+        correlations[place] = spearmanr(
+            errors.loc[place].round(4), stable.loc[place]
+        ).statistic
     mean = pd.Series(correlations).groupby(level=0).mean().mean()
-    assert entries["gujs2024.uncorrelated"].finding.effect == pytest.approx(mean, abs=5e-3)
+    assert entries["gujs2024.uncorrelated"].finding.effect == pytest.approx(
+        mean, abs=5e-3
+    )
 
     # indices on generated data, in the order of better values, and all pairs
     designs = ["correlated", "copies", "chain", "proxies"]
-    steps = difference(panel, "extra trees", "forest RFE", 20, "support_f1").loc["generated"]
+    steps = difference(panel, "extra trees", "forest RFE", 20, "support_f1").loc[
+        "generated"
+    ]
     steps = steps[steps.index.isin(designs)]
     part = entries["darst2018.rf-rfe"].finding
     if part.sample:
-        assert sorted(value for _, value in part.sample) == pytest.approx(sorted(steps), abs=1e-6)
+        assert sorted(value for _, value in part.sample) == pytest.approx(
+            sorted(steps), abs=1e-6
+        )
     else:
         assert len(steps) < len(designs)  # not computed yet
     weakest = 0.0
@@ -355,20 +461,31 @@ def test_ten_entries_by_hand(panel, literature):
         assert part.p_value > weakest > 0.05
 
     # shares of the data sets
-    filters = literature[0].claims[_place(literature, "bommert2020.no-winner")].rule.rows
+    filters = (
+        literature[0].claims[_place(literature, "bommert2020.no-winner")].rule.rows
+    )
     errors = (
-        100 - 100 * pd.DataFrame({name: by_hand(panel, name, 50, "balanced_accuracy") for name in filters}).dropna()
+        100
+        - 100
+        * pd.DataFrame(
+            {name: by_hand(panel, name, 50, "balanced_accuracy") for name in filters}
+        ).dropna()
     )
     is_near = errors.sub(errors.min(axis=1), axis=0) < 1
     shares = is_near.groupby("domain").mean()
     n = len(shares)
-    p_values = [beta.cdf(0.2, n - cases, cases + 1) for cases in shares.sum()]  # as few cases, if the share were 0.8
+    # as few cases, if the share were 0.8
+    p_values = [beta.cdf(0.2, n - cases, cases + 1) for cases in shares.sum()]
     part = entries["bommert2020.no-winner"].finding
     assert part.p_value == pytest.approx(max(p_values), rel=1e-3)
 
 
 def _place(literature, name):
-    return next(k for k, claim in enumerate(literature[0].claims) if claim.id == f"literature.{name}")
+    return next(
+        k
+        for k, claim in enumerate(literature[0].claims)
+        if claim.id == f"literature.{name}"
+    )
 
 
 def _by_source(values):
@@ -388,37 +505,68 @@ def test_the_exported_panel_gives_the_same_verdicts(tmp_path, table, literature)
         "haury2011.ttest-unbeaten", "moran2024.cfs", "gujs2024.uncorrelated", "brown2012.balance",
         "cherepanova2023.random-easy", "varma2006.nested",
     }  # fmt: skip
-    chosen = tuple(claim for claim in file.claims if claim.id.removeprefix("literature.") in names)
+    chosen = tuple(
+        claim for claim in file.claims if claim.id.removeprefix("literature.") in names
+    )
     part = file.__class__(file.paper, chosen, evidence=file.evidence)
-    frames = [verdict_frame(judge_files([part], source)[0]) for source in (evidence, exported)]
+    frames = [
+        verdict_frame(judge_files([part], source)[0]) for source in (evidence, exported)
+    ]
     pd.testing.assert_frame_equal(*frames)
     assert set(frames[0]["verdict"]) > {"not run"}
 
 
 def test_readings_that_come_to_one_question_count_once(literature):
     file, evidence = literature
-    chosen = [claim for claim in file.claims if claim.id == "literature.guyon2002.rfe-better"]
-    universes = judge_on_table(Multiverse(paper_readings("literature"), chosen, file.claims), evidence)
-    assert universes["verdict"].iloc[0] == only(literature, "guyon2002.rfe-better")["guyon2002.rfe-better"].verdict
+    chosen = [
+        claim for claim in file.claims if claim.id == "literature.guyon2002.rfe-better"
+    ]
+    universes = judge_on_table(
+        Multiverse(paper_readings("literature"), chosen, file.claims), evidence
+    )
+    assert (
+        universes["verdict"].iloc[0]
+        == only(literature, "guyon2002.rfe-better")["guyon2002.rfe-better"].verdict
+    )
     assert "linear" not in set(universes["judge"])  # which is as stated
     places = [place.id for place in paper_readings("literature").places]
     assert not universes.duplicated(places).any()
     assert set(universes.loc[universes["tier"] == "tuned", "verdict"]) == {"not run"}
     run = universes[universes["verdict"] != "not run"]
-    assert set(run.loc[run["size-of-10"] == "20", "judge"]) == {"as stated", "forest", "boosting", "neighbours"}
-    assert set(run.loc[run["size-of-10"] == "10", "judge"]) == {"as stated"}  # which others do not judge
+    assert set(run.loc[run["size-of-10"] == "20", "judge"]) == {
+        "as stated",
+        "forest",
+        "boosting",
+        "neighbours",
+    }
+    # which others do not judge
+    assert set(run.loc[run["size-of-10"] == "10", "judge"]) == {"as stated"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["verify", "--paper", "literature", "protocol.repeats=1"], "expected no settings.*got protocol.repeats=1"),
-        (["readings", "literature", "--letter"], "expected only --claim, --plan and --figures"),
-        (["readings", "literature", "--claim", "nobody"], "expected claims with nobody in the id, got none"),
-        (["export", "--panel", "panel.xlsx"], "expected a file ending in .csv or .parquet, got panel.xlsx"),
+        (
+            ["verify", "--paper", "literature", "protocol.repeats=1"],
+            "expected no settings.*got protocol.repeats=1",
+        ),
+        (
+            ["readings", "literature", "--letter"],
+            "expected only --claim, --plan and --figures",
+        ),
+        (
+            ["readings", "literature", "--claim", "nobody"],
+            "expected claims with nobody in the id, got none",
+        ),
+        (
+            ["export", "--panel", "panel.xlsx"],
+            "expected a file ending in .csv or .parquet, got panel.xlsx",
+        ),
     ],
 )
-def test_commands_refuse_what_they_cannot_do(capsys, tmp_path, monkeypatch, table, arguments, message):
+def test_commands_refuse_what_they_cannot_do(
+    capsys, tmp_path, monkeypatch, table, arguments, message
+):
     monkeypatch.setattr("provlab.bench.statements.stored_table", lambda: table)
     if arguments[0] != "export":
         arguments = [*arguments, f"results={tmp_path}"]
@@ -434,7 +582,10 @@ def test_the_example_of_the_page_is_judged(tmp_path, table):
     path.write_text(example)
     file, evidence = claims_on_panel(path, table)
     verdicts, _ = judge_files([file], evidence)
-    assert [verdict.claim.id for verdict in verdicts] == ["mine.wide.few-rows", "mine.wide.few-rows.beyond"]
+    assert [verdict.claim.id for verdict in verdicts] == [
+        "mine.wide.few-rows",
+        "mine.wide.few-rows.beyond",
+    ]
     assert all(verdict.state == "complete" for verdict in verdicts)
 
 
@@ -446,13 +597,16 @@ def test_win_rates_of_authors_are_those_of_all_choices():
         [(name[0], name, name, 20, "linear") for name in ("a1", "a2", "b1", "b2")],
         names=["domain", "source", "dataset", "size", "model"],
     )
-    errors = pd.DataFrame({"new": [1.0, 3, 2, 9], "old": [2.0, 2, 2, 3], "other": [0.0, 4, 5, 8]}, places)
+    errors = pd.DataFrame(
+        {"new": [1.0, 3, 2, 9], "old": [2.0, 2, 2, 3], "other": [0.0, 4, 5, 8]}, places
+    )
     wins = {"old": [1, 0, 0.5, 0], "other": [0, 1, 1, 0]}
     rates = AUTHOR.win_rates(errors, "new", 2, 0)
     by_set = np.mean([wins["old"], wins["other"]], axis=0)
     best = [np.sort(by_set)[-m:].mean() for m in (1, 2, 3, 4)]
     assert rates["any data sets"][0] == pytest.approx(best)
-    assert (rates["any data sets"] == rates["any data sets"][0]).all()  # both baselines, in any order
+    # both baselines, in any order
+    assert (rates["any data sets"] == rates["any data sets"][0]).all()
     of_domains = [max(by_set), max(by_set[:2].mean(), by_set[2:].mean())]
     assert rates["one domain"][0, :2] == pytest.approx(of_domains)
     assert np.isnan(rates["one domain"][0, 2:]).all()
@@ -467,8 +621,12 @@ def test_the_stored_table_of_authors_says_where_chance_is_rare():
     assert lines["chance"].between(0, 1).all()
     enough = AUTHOR.enough_sets(lines)
     assert enough.loc[("linear", "no choice"), 20] <= 8
-    of_linear = lines[(lines["judge"] == "linear") & (lines["baselines"] == 10)].set_index(["choice", "data sets"])
-    assert (of_linear.loc["any data sets", "chance"] >= of_linear.loc["no choice", "chance"]).all()
+    of_linear = lines[
+        (lines["judge"] == "linear") & (lines["baselines"] == 10)
+    ].set_index(["choice", "data sets"])
+    assert (
+        of_linear.loc["any data sets", "chance"] >= of_linear.loc["no choice", "chance"]
+    ).all()
 
 
 def test_the_page_of_the_report(tmp_path):
@@ -489,13 +647,19 @@ def test_each_statement_can_be_traced_to_its_samples_and_readings():
     """The pages of claims show them; the verdicts are the stored ones."""
     folder = Path(__file__).parents[2] / "results/reference/literature"
     verdicts, outcome = traced("literature", folder)
-    stored = pd.read_csv(folder / "verdicts.csv", keep_default_na=False).set_index("id")["verdict"]
-    assert {verdict.claim.id: verdict.verdict for verdict in verdicts} == stored.to_dict()
+    stored = pd.read_csv(folder / "verdicts.csv", keep_default_na=False).set_index(
+        "id"
+    )["verdict"]
+    assert {
+        verdict.claim.id: verdict.verdict for verdict in verdicts
+    } == stored.to_dict()
     tested = [verdict for verdict in verdicts if verdict.finding.n >= 2]
     assert len(tested) > 40
     for verdict in tested:
         parts = [*verdict.parts, *verdict.beside]
-        assert any(part.sample for part in parts) or [part.part for part in parts] == ["all pairs"]
+        assert any(part.sample for part in parts) or [part.part for part in parts] == [
+            "all pairs"
+        ]
     shares = {entry.claim: entry.shares for entry in outcome.robustness if entry.n_run}
     for name, entry in read_robustness(folder).items():
         assert shares[name] == pytest.approx(entry.shares, abs=1e-4)

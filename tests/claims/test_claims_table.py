@@ -1,6 +1,7 @@
 """Claims on tables that provsel did not compute: scikit-learn's `cv_results_`, and error rates by data set and method.
 
-The numbers of the second are made; its layout is that of published tables of time-series classifiers.
+The numbers of the second are made; its layout is that of published tables of
+time-series classifiers.
 """
 
 import io
@@ -86,7 +87,11 @@ def test_a_method_a_column(folder):
     [verdict] = judged(folder)[0]
     frame = pd.read_csv(io.StringIO(WIDE))
     points = 100 * frame["DTW (learned_w)"] - 100 * frame["ED (w=0)"]
-    p_value = wilcoxon(points.round(9), zero_method="zsplit", method=PermutationMethod(n_resamples=np.inf)).pvalue
+    p_value = wilcoxon(
+        points.round(9),
+        zero_method="zsplit",
+        method=PermutationMethod(n_resamples=np.inf),
+    ).pvalue
     assert verdict.verdict == "replicated"
     assert verdict.finding.p_value == pytest.approx(p_value)
     assert verdict.finding.p_value < 0.05
@@ -95,29 +100,47 @@ def test_a_method_a_column(folder):
     assert verdict.finding.unit == "percentage points"
     assert verdict.state == "complete"
     # the claim the other way round is contradicted by the same numbers
-    [verdict] = judged(folder, changed(parameters={"row": "ED (w=0)", "than": "DTW (learned_w)"}))[0]
+    [verdict] = judged(
+        folder, changed(parameters={"row": "ED (w=0)", "than": "DTW (learned_w)"})
+    )[0]
     assert verdict.verdict == "contradicted"
 
 
 def test_one_table_in_four_layouts_and_three_formats(folder):
     [wide] = judged(folder)[0]
-    long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
+    long = (
+        pd.read_csv(io.StringIO(WIDE))
+        .drop(columns="Train")
+        .melt("Name", var_name="method", value_name="rate")
+    )
     results = {"dataset": "Name", "row": "method", "error": "rate"}
     [verdict] = judged(folder, changed(results=results), long.to_csv(index=False))[0]
     assert verdict == wide
     long["accuracy"] = 100 * (1 - long["rate"])
-    results = {"dataset": "Name", "row": "method", "score": "accuracy", "unit": "percent"}
+    results = {
+        "dataset": "Name",
+        "row": "method",
+        "score": "accuracy",
+        "unit": "percent",
+    }
     shuffled = long.sample(frac=1, random_state=0)
     claims = changed(results=results, rankings=[], parameters={"columns": ["score"]})
     written(folder, claims)
-    for name, write in (("t.tsv", lambda path: shuffled.to_csv(path, sep="\t")), ("t.parquet", shuffled.to_parquet)):
+    for name, write in (
+        ("t.tsv", lambda path: shuffled.to_csv(path, sep="\t")),
+        ("t.parquet", shuffled.to_parquet),
+    ):
         write(folder / name)
         [verdict] = judge_table(folder / name, folder / "claims.yaml", {})[0]
         assert verdict.verdict == wide.verdict
         assert verdict.finding.effect == pytest.approx(wide.finding.effect)
         assert verdict.finding.p_value == pytest.approx(wide.finding.p_value)
     turned = long.pivot(index="method", columns="Name", values="rate").reset_index()
-    results = {"row": "method", "dataset": "*", "error": [name for name in turned if name != "method"]}
+    results = {
+        "row": "method",
+        "dataset": "*",
+        "error": [name for name in turned if name != "method"],
+    }
     [verdict] = judged(folder, changed(results=results), turned.to_csv(index=False))[0]
     assert verdict == wide
 
@@ -130,10 +153,14 @@ def cv_results():
     from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
     from sklearn.pipeline import make_pipeline
 
-    X, y = make_classification(n_samples=100, n_features=30, n_informative=3, shuffle=False, random_state=0)
+    X, y = make_classification(
+        n_samples=100, n_features=30, n_informative=3, shuffle=False, random_state=0
+    )
     folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
     grid = {"selectkbest__k": [1, 5], "logisticregression__C": [1e-6, 1.0]}
-    search = GridSearchCV(make_pipeline(SelectKBest(), LogisticRegression()), grid, cv=folds).fit(X, y)
+    search = GridSearchCV(
+        make_pipeline(SelectKBest(), LogisticRegression()), grid, cv=folds
+    ).fit(X, y)
     return pd.DataFrame(search.cv_results_)
 
 
@@ -147,24 +174,36 @@ def test_cross_validation_of_scikit_learn(folder):
     claims = changed(results=results, rankings=[], parameters=parameters)
     [verdict] = judged(folder, claims, searched.to_csv())[0]
     splits = [f"split{k}_test_score" for k in range(10)]
-    at = searched[searched["param_logisticregression__C"] == 1.0].set_index("param_selectkbest__k")[splits]
+    at = searched[searched["param_logisticregression__C"] == 1.0].set_index(
+        "param_selectkbest__k"
+    )[splits]
     points = 100 * (at.loc[1] - at.loc[5]).to_numpy(float)  # errors: 1 - accuracy
     error = np.sqrt((1 / 10 + 20 / 80) * points.var(ddof=1))
     assert verdict.finding.effect == pytest.approx(points.mean())
-    assert verdict.finding.p_value == pytest.approx(2 * t.sf(abs(points.mean()) / error, 9))
+    assert verdict.finding.p_value == pytest.approx(
+        2 * t.sf(abs(points.mean()) / error, 9)
+    )
     assert verdict.finding.n == 10
     assert verdict.state == "complete"
     # the wrong number of rows is another test: no size is assumed
     roles = {"n_train": 50, "n_test": 50}
     [of_other_sizes] = judged(folder, claims, searched.to_csv(), roles=roles)[0]
     assert of_other_sizes.finding.p_value > verdict.finding.p_value
-    assert verdict.verdict == ("replicated" if verdict.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
+    assert verdict.verdict == (
+        "replicated"
+        if verdict.finding.p_value < 0.05 and points.mean() < 0
+        else "inconclusive"
+    )
 
 
-@pytest.mark.parametrize(("factor", "verdict"), [(0.5, "replicated"), (2.0, "contradicted")])
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(0.5, "replicated"), (2.0, "contradicted")]
+)
 def test_seconds_of_a_table(folder, factor, verdict):
     times = np.random.default_rng(0).uniform(1.0, 1.1, size=10)
-    lines = [f"A,{k},0.1,{factor * time}\nB,{k},0.1,{time}\n" for k, time in enumerate(times)]
+    lines = [
+        f"A,{k},0.1,{factor * time}\nB,{k},0.1,{time}\n" for k, time in enumerate(times)
+    ]
     results = {"row": "m", "fold": "f", "error": "e", "seconds": "took"}
     parameters = {"row": "A", "than": ["B"], "share": 0.5, "over": None, "margin": None}
     claims = changed(results=results, rankings=[], test="faster", parameters=parameters)
@@ -191,26 +230,64 @@ def test_what_is_missing_is_partial_and_left_out_on_both_sides(folder):
     [
         ({}, 0, "replicated"),
         ({"row": "ED (w=0)", "than": "DTW (learned_w)"}, 1, "contradicted"),
-        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": "large"}, 1, "no difference"),
-        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": "small"}, 3, "inconclusive"),
+        (
+            {"row": "DTW (w=100)", "than": "ED (w=0)", "margin": "large"},
+            1,
+            "no difference",
+        ),
+        (
+            {"row": "DTW (w=100)", "than": "ED (w=0)", "margin": "small"},
+            3,
+            "inconclusive",
+        ),
     ],
 )
 def test_exit_status(folder, parameters, status, verdict, capsys):
     written(folder, changed(parameters=parameters))
-    command = ["verify", "--results", "bench.csv", "--claims", "claims.yaml", "--output", "out.csv", "--detail"]
+    command = [
+        "verify",
+        "--results",
+        "bench.csv",
+        "--claims",
+        "claims.yaml",
+        "--output",
+        "out.csv",
+        "--detail",
+    ]
     assert main(command) == status
     out = capsys.readouterr().out
     assert verdict in out
     assert "\n1 claim: " in out
     assert "Friedman p" in out
     assert pd.read_csv("out.csv")["verdict"].tolist() == [verdict]
-    assert sorted(path.name for path in folder.iterdir()) == ["bench.csv", "claims.yaml", "out.csv"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "bench.csv",
+        "claims.yaml",
+        "out.csv",
+    ]
 
 
 def test_columns_by_options_go_before_the_file(folder):
-    written(folder, changed(rankings=[], results={"row": "wrong", "error": "*"}, parameters=PAIR), LONG)
+    written(
+        folder,
+        changed(rankings=[], results={"row": "wrong", "error": "*"}, parameters=PAIR),
+        LONG,
+    )
     command = ["verify", "--results", "bench.csv", "--claims", "claims.yaml"]
-    assert main([*command, "--column", "dataset=d", "--column", "row=*", "--column", "error=*(*"]) == 2
+    assert (
+        main(
+            [
+                *command,
+                "--column",
+                "dataset=d",
+                "--column",
+                "row=*",
+                "--column",
+                "error=*(*",
+            ]
+        )
+        == 2
+    )
     of_two_sets = ["--column", "row=m", "--column", "dataset=d", "--column", "error=e"]
     assert main([*command, *of_two_sets]) == 3
 
@@ -257,7 +334,9 @@ PAIR = {"row": "A", "than": "B"}
 )  # fmt: skip
 def test_messages(folder, table, results, parameters, message):
     with pytest.raises(ValueError, match=message):
-        judged(folder, changed(results=results, rankings=[], parameters=parameters), table)
+        judged(
+            folder, changed(results=results, rankings=[], parameters=parameters), table
+        )
 
 
 @pytest.mark.parametrize(
@@ -266,19 +345,29 @@ def test_messages(folder, table, results, parameters, message):
         ("error", -5.0, "error: expected values from 0 to 1, got -5"),
         ("nmi", 1.5, "nmi: expected values from 0 to 1, got 1.5"),
         ("n_selected", -1, "n_selected: expected values of at least 0, got -1"),
-        ("select_cpu", -0.5, "select_cpu: expected finite values of at least 0, got -0.5"),
+        (
+            "select_cpu",
+            -0.5,
+            "select_cpu: expected finite values of at least 0, got -0.5",
+        ),
     ],
 )
 def test_a_table_and_a_store_take_the_same_numbers(folder, column, value, message):
     TrialStore(folder / "store").append([fake_records(0, 1)[0] | {column: value}])
     with pytest.raises(ValueError, match=message):
         TrialStore(folder / "store").query()
-    pd.DataFrame({"m": ["A"], "rate": [0.5]}).assign(**{column: value}).to_csv(folder / "t.csv", index=False)
+    pd.DataFrame({"m": ["A"], "rate": [0.5]}).assign(**{column: value}).to_csv(
+        folder / "t.csv", index=False
+    )
     roles = {"row": "m", "error": "error" if column == "error" else "rate"}
     with pytest.raises(ValueError, match=message):
         TableEvidence(folder / "t.csv", roles).column(column)
-    with pytest.raises(ValueError, match="n_train: expected values of at least 0, got -3"):
-        TableEvidence(folder / "t.csv", {"row": "m", "error": "rate", "n_train": -3}).column("n_train")
+    with pytest.raises(
+        ValueError, match="n_train: expected values of at least 0, got -3"
+    ):
+        TableEvidence(
+            folder / "t.csv", {"row": "m", "error": "rate", "n_train": -3}
+        ).column("n_train")
 
 
 FOLDS = {"over": "folds", "dataset": "one", "margin": "usual"}
@@ -290,16 +379,31 @@ NEEDS = [
         r"a column n_selected, which is missing; name it: --column n_",
     ),
     ("faster", {"row": "A", "than": ["B"], "share": 0.5}, r"a column seconds"),
-    ("most_frequent_relevant", {"rows": ["A"], "top": 2}, r"about numbers, got one about the selected features"),
-    ("always_selected", {"row": "A", "dataset": "one", "features": ["x"]}, r"got one about the selected features"),
+    (
+        "most_frequent_relevant",
+        {"rows": ["A"], "top": 2},
+        r"about numbers, got one about the selected features",
+    ),
+    (
+        "always_selected",
+        {"row": "A", "dataset": "one", "features": ["x"]},
+        r"got one about the selected features",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("test", "parameters", "message"), NEEDS)
 def test_what_a_test_needs_and_the_table_lacks(folder, test, parameters, message):
-    table = "m,d,f,e\n" + "".join(f"{m},one,{k},0.{k + 1}\n" for m in "AB" for k in range(3))
+    table = "m,d,f,e\n" + "".join(
+        f"{m},one,{k},0.{k + 1}\n" for m in "AB" for k in range(3)
+    )
     unused = dict.fromkeys(("row", "than", "over", "margin"))
-    claims = changed(results={**ROLES, "fold": "f"}, rankings=[], test=test, parameters={**unused, **parameters})
+    claims = changed(
+        results={**ROLES, "fold": "f"},
+        rankings=[],
+        test=test,
+        parameters={**unused, **parameters},
+    )
     with pytest.raises(ValueError, match=message):
         judged(folder, claims, table)
 
@@ -339,9 +443,15 @@ def test_wrong_arguments(folder, options, message, capsys):
         ("slightly_worse", 30.0, {"replicated", "contradicted"}),
     ],
 )
-def test_a_measure_of_which_more_is_better_gets_the_same_verdict(folder, test, margin, verdicts):
+def test_a_measure_of_which_more_is_better_gets_the_same_verdict(
+    folder, test, margin, verdicts
+):
     """With 1 - error in place of the error: effects and intervals change their sign and their unit."""
-    long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
+    long = (
+        pd.read_csv(io.StringIO(WIDE))
+        .drop(columns="Train")
+        .melt("Name", var_name="method", value_name="rate")
+    )
     table = long.assign(roc_auc=1 - long["rate"]).to_csv(index=False)
     seen = set()
     results = {"dataset": "Name", "row": "method", "error": "rate"}
@@ -350,14 +460,25 @@ def test_a_measure_of_which_more_is_better_gets_the_same_verdict(folder, test, m
         for quantity, scale in (("", 1), ("roc_auc", 100)):
             name = "most" if test == "slightly_worse" else "margin"
             more = {"quantity": quantity} if quantity else {}
-            parameters = {"row": row, "than": than, "margin": None, **more, name: margin / scale}
-            claims = changed(results=results, rankings=[], test=test, parameters=parameters)
+            parameters = {
+                "row": row,
+                "than": than,
+                "margin": None,
+                **more,
+                name: margin / scale,
+            }
+            claims = changed(
+                results=results, rankings=[], test=test, parameters=parameters
+            )
             [judgement] = judged(folder, claims | {"margins": {}}, table)[0]
             judgements.append(judgement)
         by_error, by_area = (value.finding for value in judgements)
         assert by_area.verdict == by_error.verdict
-        assert [100 * value for value in (by_area.effect, by_area.low, by_area.high)] == pytest.approx(
-            [-value for value in (by_error.effect, by_error.high, by_error.low)], nan_ok=True
+        assert [
+            100 * value for value in (by_area.effect, by_area.low, by_area.high)
+        ] == pytest.approx(
+            [-value for value in (by_error.effect, by_error.high, by_error.low)],
+            nan_ok=True,
         )
         assert by_area.p_value == pytest.approx(by_error.p_value)
         assert by_error.unit == "percentage points"
@@ -369,10 +490,18 @@ def test_a_measure_of_which_more_is_better_gets_the_same_verdict(folder, test, m
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"quantity": "auc"}, "quantity: expected one of error, rmse, mae, .*accuracy, .*roc_auc.* got 'auc'"),
-        ({"quantity": "f1"}, "expected a column f1, which is missing; name it: --column f1=NAME"),
+        (
+            {"quantity": "auc"},
+            "quantity: expected one of error, rmse, mae, .*accuracy, .*roc_auc.* got 'auc'",
+        ),
+        (
+            {"quantity": "f1"},
+            "expected a column f1, which is missing; name it: --column f1=NAME",
+        ),
     ],
 )
 def test_a_measure_that_is_not_there(folder, parameters, message):
     with pytest.raises(ValueError, match=message):
-        judged(folder, changed(parameters=parameters | {"margin": 0.1}) | {"margins": {}})
+        judged(
+            folder, changed(parameters=parameters | {"margin": 0.1}) | {"margins": {}}
+        )

@@ -12,7 +12,14 @@ import pytest
 from distributed import LocalCluster
 from test_dask_executor import assert_clean
 
-from cluster_processes import LIMIT, LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
+from cluster_processes import (
+    LIMIT,
+    LOGGING_WORKER,
+    processes,
+    start_scheduler,
+    start_worker,
+    wait_until,
+)
 from provlab.core.plan import identity_of, make_tasks
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError
@@ -47,7 +54,12 @@ def start():
 @pytest.fixture
 def scheduler():
     """A scheduler in this process, that gives up on a task after the first worker that dies of it."""
-    options = {"protocol": "tcp", "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": 60}
+    options = {
+        "protocol": "tcp",
+        "host": "127.0.0.1",
+        "dashboard_address": "127.0.0.1:0",
+        "silence_logs": 60,
+    }
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         LocalCluster(n_workers=0, processes=False, **options) as cluster,
@@ -56,18 +68,32 @@ def scheduler():
 
 
 def run_on(scheduler, tasks=TASKS, patience=20.0):
-    return list(execute(tasks, {"name": "dask", "address": scheduler.scheduler_address, "patience": patience}))
+    return list(
+        execute(
+            tasks,
+            {
+                "name": "dask",
+                "address": scheduler.scheduler_address,
+                "patience": patience,
+            },
+        )
+    )
 
 
 def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, serial_table1):
     log = tmp_path / "log"
     log.touch()
     server, address = start_scheduler(start, tmp_path)
-    # The first worker stands still in its second task until it is killed; the second one waits until it is there.
-    stands = LOGGING_WORKER.format(log=str(log), pause=f"time.sleep({LIMIT} if begun(os.getpid()) > 1 else 0)")
+    # The first worker stands still in its second task until it is killed; the second
+    # one waits until it is there.
+    stands = LOGGING_WORKER.format(
+        log=str(log), pause=f"time.sleep({LIMIT} if begun(os.getpid()) > 1 else 0)"
+    )
     workers = [start_worker(start, address, tmp_path, stands)]
     victim = workers[0].pid
-    waits = LOGGING_WORKER.format(log=str(log), pause=f"while begun({victim}) < 2: time.sleep(0.02)")
+    waits = LOGGING_WORKER.format(
+        log=str(log), pause=f"while begun({victim}) < 2: time.sleep(0.02)"
+    )
     workers.append(start_worker(start, address, tmp_path, waits))
     lost = []
 
@@ -89,7 +115,12 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, serial_tab
 
     killer = threading.Thread(target=kill)
     killer.start()
-    assert reproduce_table1(tmp_path / "results", "executor=dask", f"executor.address={address}") == 0
+    assert (
+        reproduce_table1(
+            tmp_path / "results", "executor=dask", f"executor.address={address}"
+        )
+        == 0
+    )
     killer.join()
     assert outcome(tmp_path / "results") == serial_table1
     begun = Counter(task for _, task in events("start"))
@@ -100,7 +131,10 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, serial_tab
     results = execute(TASKS, {"name": "dask", "address": address})
     next(results)
     server.kill()
-    with pytest.raises(ClusterError, match=r"lost the scheduler at tcp://.*; finished trials are stored; run"):
+    with pytest.raises(
+        ClusterError,
+        match=r"lost the scheduler at tcp://.*; finished trials are stored; run",
+    ):
         list(results)
 
 
@@ -128,9 +162,15 @@ def test_a_worker_that_does_not_see_the_data(start, scheduler, tmp_path, monkeyp
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "cache"))
     dataset = {"name": "techtc", "set": "Exp_1_2"}
     cell = replace(small_cell(UNIFORM), dataset=dataset, data=identity_of(dataset))
-    empty = {name: str(tmp_path / "empty") for name in ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")}
+    empty = {
+        name: str(tmp_path / "empty")
+        for name in ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")
+    }
     start_worker(start, scheduler.scheduler_address, tmp_path, **empty)
-    with pytest.raises(ClusterError, match=r"(?s)on host \S+ cannot do the work: .*Exp_1_2.*the data of the client"):
+    with pytest.raises(
+        ClusterError,
+        match=r"(?s)on host \S+ cannot do the work: .*Exp_1_2.*the data of the client",
+    ):
         run_on(scheduler, make_tasks([cell]))
     assert_clean(scheduler)
 
@@ -140,7 +180,8 @@ def test_workers_that_come_and_go(start, scheduler, tmp_path):
     first = start_worker(start, scheduler.scheduler_address, tmp_path, preload)
     scheduler.scheduler.allowed_failures = 3
     config = {"name": "dask", "address": scheduler.scheduler_address}
-    many = make_tasks([small_cell(UNIFORM, n_splits=10, repeats=50)])  # more than are run
+    # more than are run
+    many = make_tasks([small_cell(UNIFORM, n_splits=10, repeats=50)])
     results = execute(many, config)
     next(results)
     late = start_worker(start, scheduler.scheduler_address, tmp_path, OTHER_VERSION)
@@ -151,6 +192,9 @@ def test_workers_that_come_and_go(start, scheduler, tmp_path):
     results = execute(many, {**config, "patience": 0.5})
     next(results)
     first.kill()  # its tasks wait for another worker
-    with pytest.raises(ClusterError, match=r"got none for 0.5 s \(executor.patience\); start some: dask worker tcp://"):
+    with pytest.raises(
+        ClusterError,
+        match=r"got none for 0.5 s \(executor.patience\); start some: dask worker tcp://",
+    ):
         list(results)
     assert_clean(scheduler)

@@ -27,6 +27,8 @@ def mirror(tmp_path, monkeypatch):
 @pytest.fixture
 def real_mirror(monkeypatch):
     if not _REAL_MIRROR or not (Path(_REAL_MIRROR) / "techtc100" / "tokens").is_dir():
-        pytest.skip("needs real data: set PROVSEL_DATA_MIRROR to a folder that holds techtc100/tokens")
+        pytest.skip(
+            "needs real data: set PROVSEL_DATA_MIRROR to a folder that holds techtc100/tokens"
+        )
     monkeypatch.setenv("PROVSEL_DATA_MIRROR", _REAL_MIRROR)
     return Path(_REAL_MIRROR)

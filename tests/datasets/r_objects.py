@@ -14,11 +14,16 @@ def integer(number):
 
 
 def text(value):
-    return integer(9) + (integer(-1) if value is None else integer(len(value)) + value.encode())
+    return integer(9) + (
+        integer(-1) if value is None else integer(len(value)) + value.encode()
+    )
 
 
 def pairs(objects):
-    return b"".join(integer(0x402) + integer(1) + text(name) + value for name, value in objects.items()) + integer(254)
+    return b"".join(
+        integer(0x402) + integer(1) + text(name) + value
+        for name, value in objects.items()
+    ) + integer(254)
 
 
 def texts(*values):

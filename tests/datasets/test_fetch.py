@@ -51,7 +51,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.requests.append(self.path)
         body = self.server.bodies.get(self.path, GOOD)
-        if self.path in ("/missing", "/down") or (self.path == "/flaky" and self.server.requests.count(self.path) < 2):
+        if self.path in ("/missing", "/down") or (
+            self.path == "/flaky" and self.server.requests.count(self.path) < 2
+        ):
             self.send_error(404 if self.path == "/missing" else 503)
             return
         self.send_response(302 if self.path == "/moved" else 200)
@@ -63,7 +65,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         for _ in range(1000 if self.path == "/endless" else 1):
             try:
-                self.wfile.write(body[:100_000] if self.path.startswith("/cut") else body)
+                self.wfile.write(
+                    body[:100_000] if self.path.startswith("/cut") else body
+                )
             except OSError:
                 return
 
@@ -71,7 +75,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def running_server():
     with _Server() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread = threading.Thread(
+            target=running.serve_forever, kwargs={"poll_interval": 0.01}
+        )
         thread.start()
         yield running
         running.shutdown()
@@ -92,7 +98,9 @@ def write(tmp_path, monkeypatch):
     monkeypatch.setattr("provlab.data.registry.SOURCES", folder)
 
     def entry(source, *files):
-        (folder / f"{source}.yaml").write_text(yaml.safe_dump({**TEXTS, "name": source, "files": list(files)}))
+        (folder / f"{source}.yaml").write_text(
+            yaml.safe_dump({**TEXTS, "name": source, "files": list(files)})
+        )
         read_source.cache_clear()
 
     yield entry
@@ -102,7 +110,14 @@ def write(tmp_path, monkeypatch):
 def plain(*urls, path="set/file.bin", content=GOOD, **changes):
     """Return the entry of a published file."""
     sha256 = hashlib.sha256(content).hexdigest()
-    return {"path": path, "sha256": sha256, "size": len(content), "urls": [*urls], "format": "bin", **changes}
+    return {
+        "path": path,
+        "sha256": sha256,
+        "size": len(content),
+        "urls": [*urls],
+        "format": "bin",
+        **changes,
+    }
 
 
 MADE = {
@@ -112,7 +127,9 @@ MADE = {
 
 
 def everything(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    return sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
+    )
 
 
 def run(name, **options):
@@ -153,19 +170,39 @@ def test_a_file_in_the_mirror_is_not_downloaded(write, server, mirror, data_fold
 @pytest.mark.parametrize(
     ("path", "changes", "message"),
     [
-        ("/other", {}, rf"expected SHA-256 {SHA} .*, found SHA-256 {hashlib.sha256(GOOD[::-1]).hexdigest()}\. Nothing"),
-        ("/endless", {}, f"the server sends more than the registered {len(GOOD)} bytes"),
-        ("/endless", {"size": None, "max_size": 100_000}, "the server sends more than the registered 100000 bytes"),
+        (
+            "/other",
+            {},
+            rf"expected SHA-256 {SHA} .*, found SHA-256 {hashlib.sha256(GOOD[::-1]).hexdigest()}\. Nothing",
+        ),
+        (
+            "/endless",
+            {},
+            f"the server sends more than the registered {len(GOOD)} bytes",
+        ),
+        (
+            "/endless",
+            {"size": None, "max_size": 100_000},
+            "the server sends more than the registered 100000 bytes",
+        ),
         ("/missing", {}, "404"),
         ("/down", {}, "503"),
         ("/cut", {}, "100000 bytes read"),
-        ("/cut_without_length", {}, f"expected {len(GOOD)} bytes .*, found 100000 bytes"),
+        (
+            "/cut_without_length",
+            {},
+            f"expected {len(GOOD)} bytes .*, found 100000 bytes",
+        ),
         ("/empty", {}, "found 0 bytes"),
     ],
 )
-def test_what_is_not_the_file_leaves_nothing(write, server, data_folder, path, changes, message):
+def test_what_is_not_the_file_leaves_nothing(
+    write, server, data_folder, path, changes, message
+):
     write("thing", plain(server.url(path), **changes))
-    with pytest.raises(FetchError, match=f"could not fetch set/file.bin of thing: .*{message}") as caught:
+    with pytest.raises(
+        FetchError, match=f"could not fetch set/file.bin of thing: .*{message}"
+    ) as caught:
         run("thing")
     assert server.url(path) in str(caught.value)
     assert "Nothing was kept. Try again later" in str(caught.value)
@@ -173,7 +210,10 @@ def test_what_is_not_the_file_leaves_nothing(write, server, data_folder, path, c
 
 
 def test_addresses_are_tried_in_order_and_all_are_named_when_none_works(write, server):
-    write("thing", plain(*map(server.url, ["/missing", "/other", "/flaky", "/good", "/never"])))
+    write(
+        "thing",
+        plain(*map(server.url, ["/missing", "/other", "/flaky", "/good", "/never"])),
+    )
     assert run("thing", retries=0)[0].read_bytes() == GOOD
     assert server.requests == ["/missing", "/other", "/flaky", "/good"]
     with socket.socket() as unused:  # bound, but not listening: connections are refused
@@ -196,15 +236,28 @@ def closed():
     with socket.socket() as first, socket.socket() as second:
         for unused in (first, second):
             unused.bind(("127.0.0.1", 0))
-        yield [f"http://127.0.0.1:{unused.getsockname()[1]}" for unused in (first, second)]
+        yield [
+            f"http://127.0.0.1:{unused.getsockname()[1]}" for unused in (first, second)
+        ]
 
 
-def test_without_a_network_hosts_are_tried_once_and_the_reason_is_said_once(write, server, closed, mirror, capsys):
+def test_without_a_network_hosts_are_tried_once_and_the_reason_is_said_once(
+    write, server, closed, mirror, capsys
+):
     first, second = closed
     (mirror / "set").mkdir()
     (mirror / "set" / "converted.xz").write_bytes(lzma.compress(GOOD, preset=1))
     converted = {**MADE, "path": "set/converted.xz", "forms": ["converted"]}
-    files = [plain(f"{first}/{k}", f"{second}/{k}", server.url("/good"), path=f"set/{k}", forms=["raw"]) for k in "abc"]
+    files = [
+        plain(
+            f"{first}/{k}",
+            f"{second}/{k}",
+            server.url("/good"),
+            path=f"set/{k}",
+            forms=["raw"],
+        )
+        for k in "abc"
+    ]
     write("thing", *files, converted, plain(f"{first}/raw", path="raw/file"))
     write("whole", plain(f"{first}/whole", path="whole"))
     begun = time.monotonic()
@@ -220,21 +273,32 @@ def test_without_a_network_hosts_are_tried_once_and_the_reason_is_said_once(writ
     assert re.match(reason, shown.out.splitlines()[-1])
     assert shown.err.splitlines() == ["download set/a (0.1 MB)"]
     assert server.requests == []
-    with pytest.raises(UnreachableError, match=rf"could not fetch whole of whole: {hosts[0]}: .*refused.*a network"):
+    with pytest.raises(
+        UnreachableError,
+        match=rf"could not fetch whole of whole: {hosts[0]}: .*refused.*a network",
+    ):
         run("whole")
 
 
 def test_one_host_that_is_gone_leaves_the_others(write, server, closed):
-    gone = [plain(f"{closed[0]}/{k}", server.url("/good"), path=f"set/{k}") for k in "ab"]
+    gone = [
+        plain(f"{closed[0]}/{k}", server.url("/good"), path=f"set/{k}") for k in "ab"
+    ]
     write("thing", *gone)
     assert len(run("thing", retries=2)) == 2
     assert server.requests == ["/good"] * 2
 
 
-def test_a_converted_file_in_the_mirror_is_not_made_again(write, server, mirror, data_folder):
+def test_a_converted_file_in_the_mirror_is_not_made_again(
+    write, server, mirror, data_folder
+):
     (mirror / "set").mkdir()
     (mirror / "set" / "file.xz").write_bytes(lzma.compress(GOOD, preset=1))
-    write("thing", {**MADE, "urls": [server.url("/packed")]}, plain(server.url("/good"), path="raw/file"))
+    write(
+        "thing",
+        {**MADE, "urls": [server.url("/packed")]},
+        plain(server.url("/good"), path="raw/file"),
+    )
     assert run("thing") == [mirror / "set" / "file.xz"]
     assert (server.requests, everything(data_folder)) == ([], [])
 
@@ -283,7 +347,9 @@ def test_the_address_comes_before_the_converter(write, server):
         ({}, "/missing", "could not fetch raw/file of thing: .* 404 "),
     ],
 )
-def test_a_file_that_cannot_be_made_leaves_nothing(write, server, data_folder, change, raw, message):
+def test_a_file_that_cannot_be_made_leaves_nothing(
+    write, server, data_folder, change, raw, message
+):
     write("thing", {**MADE, **change}, plain(server.url(raw), path="raw/file"))
     with pytest.raises(FetchError, match=message):
         run("thing")
@@ -296,34 +362,65 @@ def tables():
     return {file.path: file for file in read_source("tables").files}
 
 
-def test_tables_are_fetched_and_loaded(tables, write, server, real_mirror, monkeypatch, data_folder):
+def test_tables_are_fetched_and_loaded(
+    tables, write, server, real_mirror, monkeypatch, data_folder
+):
     """One of each form, as it is registered, but that this server has it."""
-    chosen = ["pmlb/dermatology.tsv.gz", "uci_regression/gas.csv.gz", "chemometrics/ash.rda"]
+    chosen = [
+        "pmlb/dermatology.tsv.gz",
+        "uci_regression/gas.csv.gz",
+        "chemometrics/ash.rda",
+    ]
     files = []
     for name in chosen:
         path = f"tables/{name}"
         content = (real_mirror / path).read_bytes()
         server.bodies[f"/{path}"] = content
         file = tables[path]
-        assert re.match(r"https://raw\.githubusercontent\.com/[\w-]+/\w+/[0-9a-f]{40}/", file.urls[0])
-        files.append(plain(server.url(f"/{path}"), path=path, content=content, sha256=file.sha256, size=file.size))
+        assert re.match(
+            r"https://raw\.githubusercontent\.com/[\w-]+/\w+/[0-9a-f]{40}/",
+            file.urls[0],
+        )
+        files.append(
+            plain(
+                server.url(f"/{path}"),
+                path=path,
+                content=content,
+                sha256=file.sha256,
+                size=file.size,
+            )
+        )
     monkeypatch.delenv("PROVSEL_DATA_MIRROR")
     write("tables", *files)
     assert len(run("tables")) == 3
     assert server.requests == [f"/tables/{name}" for name in chosen]
-    for name, shape in (("dermatology", (366, 34)), ("gas", (2565, 128)), ("ash", (99, 8))):
+    for name, shape in (
+        ("dermatology", (366, 34)),
+        ("gas", (2565, 128)),
+        ("ash", (99, 8)),
+    ):
         assert load_dataset("tables", set=name).X.shape == shape
 
 
 def test_two_fetches_at_once_do_no_harm(write, server, data_folder):
-    write("thing", MADE, plain(server.url("/good"), path="raw/file"), plain(server.url("/good")))
+    write(
+        "thing",
+        MADE,
+        plain(server.url("/good"), path="raw/file"),
+        plain(server.url("/good")),
+    )
     outcomes = []
-    threads = [threading.Thread(target=lambda: outcomes.append(run("thing"))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: outcomes.append(run("thing"))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert outcomes == [[data_folder / "set" / "file.xz", data_folder / "set" / "file.bin"]] * 4
+    assert (
+        outcomes
+        == [[data_folder / "set" / "file.xz", data_folder / "set" / "file.bin"]] * 4
+    )
     assert everything(data_folder) == ["set/file.bin", "set/file.xz"]
 
 
@@ -363,9 +460,17 @@ def test_a_killed_fetch_leaves_no_half_file(write, server, tmp_path, data_folder
 
 def test_the_command_says_what_is_there_and_what_is_not(write, server, capsys):
     write("good", MADE, plain(server.url("/good"), path="raw/file"))
-    write("bad", *(plain(server.url(url), path=f"bad/{k}") for k, url in enumerate(["/good", "/other"])))
+    write(
+        "bad",
+        *(
+            plain(server.url(url), path=f"bad/{k}")
+            for k, url in enumerate(["/good", "/other"])
+        ),
+    )
     either = plain(server.url("/good"), path="either/yes", forms=["one"])
-    write("either", either, plain(server.url("/other"), path="either/no", forms=["two"]))
+    write(
+        "either", either, plain(server.url("/other"), path="either/no", forms=["two"])
+    )
     write("many", *(plain(server.url("/other"), path=f"many/{k}") for k in range(8)))
     assert main(["fetch", "all"]) == 1
     shown = capsys.readouterr()
@@ -376,15 +481,26 @@ def test_the_command_says_what_is_there_and_what_is_not(write, server, capsys):
     assert lines[4] == "good    present (1 file, 0.0 MB)"
     assert lines[5] == "many    MISSING (0 of 8 files):"
     assert lines[-1] == "          and 3 more files"
-    assert shown.err.splitlines()[:2] == ["download bad/0 (0.1 MB)", "download bad/1 (0.1 MB)"]
+    assert shown.err.splitlines()[:2] == [
+        "download bad/0 (0.1 MB)",
+        "download bad/1 (0.1 MB)",
+    ]
     assert "make set/file.xz" in shown.err
     assert main(["fetch", "good", "either", "digits", "good", "--quiet"]) == 0
     shown = capsys.readouterr()
-    assert [line.split()[0] for line in shown.out.splitlines()] == ["good", "either", "either/no:", "digits"]
+    assert [line.split()[0] for line in shown.out.splitlines()] == [
+        "good",
+        "either",
+        "either/no:",
+        "digits",
+    ]
     assert shown.err == ""
     server.requests.clear()
     assert main(["fetch", "many", "nope"]) == 2
-    assert "provsel: no source is called 'nope'; registered sources are bad, either" in capsys.readouterr().err
+    assert (
+        "provsel: no source is called 'nope'; registered sources are bad, either"
+        in capsys.readouterr().err
+    )
     assert server.requests == []
 
 
@@ -395,5 +511,7 @@ def test_script():
         (["nothing"], 2, ""),
         ([], 2, ""),
     ):
-        done = subprocess.run([sys.executable, path, *names], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, path, *names], capture_output=True, text=True, check=False
+        )
         assert (done.returncode, done.stdout) == (status, said)

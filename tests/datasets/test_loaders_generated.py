@@ -13,7 +13,9 @@ from provsel.kernels.hinge_dual import hinge_dual
 
 
 def test_synthetic_has_the_papers_shape_and_moments():
-    data = load_dataset("synthetic", n_samples=4000, n_features=60, n_relevant=50, seed=3)
+    data = load_dataset(
+        "synthetic", n_samples=4000, n_features=60, n_relevant=50, seed=3
+    )
     assert data.X.shape == (4000, 60)
     assert data.feature_names.tolist() == [str(j) for j in range(1, 61)]
     assert set(data.y.tolist()) == {-1, 1}
@@ -43,15 +45,27 @@ def test_gaussian_clusters_have_means_and_noise_of_unit_variance():
 
 
 def test_defaults_seeds_and_names():
-    defaults = {"synthetic": (200, 1000), "gaussian_clusters": (20, 20000), "sparse_rows": (3000, 100_000)}
+    defaults = {
+        "synthetic": (200, 1000),
+        "gaussian_clusters": (20, 20000),
+        "sparse_rows": (3000, 100_000),
+    }
     for name, shape in defaults.items():
         data = load_dataset(name)
         assert data.X.shape == shape
-        assert load_from(compose_config([f"dataset={name}"])["dataset"]).content == data.content
+        assert (
+            load_from(compose_config([f"dataset={name}"])["dataset"]).content
+            == data.content
+        )
         assert load_dataset(name, seed=1).content != data.content
-    assert load_dataset("synthetic", n_relevant=50).content != load_dataset("synthetic").content
+    assert (
+        load_dataset("synthetic", n_relevant=50).content
+        != load_dataset("synthetic").content
+    )
     assert "Bhattacharyya (2004)" in load_dataset("synthetic").source
-    assert [clusters(columns=columns).name[17:] for columns in ("gaussian", "growing")] == ["", "_growing"]
+    assert [
+        clusters(columns=columns).name[17:] for columns in ("gaussian", "growing")
+    ] == ["", "_growing"]
     assert set(clusters(n_classes=2, n_features=3).y.tolist()) == {-1, 1}
     assert_array_equal(clusters(scale=0.001).X, 0.001 * clusters().X)
 
@@ -59,7 +73,9 @@ def test_defaults_seeds_and_names():
 def test_kinds_of_columns_are_factors_of_the_same_draw():
     X = clusters().X
     growing = clusters(columns="growing").X / X
-    assert_allclose(growing, np.tile(1 + 99 * np.arange(20000) / 19999, (20, 1)), rtol=1e-12)
+    assert_allclose(
+        growing, np.tile(1 + 99 * np.arange(20000) / 19999, (20, 1)), rtol=1e-12
+    )
     lognormal = clusters(columns="lognormal").X / X
     assert_allclose(lognormal, np.tile(lognormal[0], (20, 1)), rtol=1e-12)
     logs = np.log(lognormal[0])
@@ -73,7 +89,10 @@ def test_kinds_of_columns_are_factors_of_the_same_draw():
 
 @pytest.mark.parametrize("n_samples", [20, 7])
 def test_disjoint_columns_live_on_one_half_of_the_rows(n_samples):
-    plain, X = (clusters(n_samples=n_samples, columns=columns).X for columns in ("gaussian", "disjoint"))
+    plain, X = (
+        clusters(n_samples=n_samples, columns=columns).X
+        for columns in ("gaussian", "disjoint")
+    )
     half = n_samples // 2
     first = X[:half].any(axis=0)
     second = X[half:].any(axis=0)
@@ -82,7 +101,10 @@ def test_disjoint_columns_live_on_one_half_of_the_rows(n_samples):
     assert_array_equal(X[:half, first], plain[:half, first])
     assert_array_equal(X[half:, second], plain[half:, second])
     assert not (X[:, first].T[:50] @ X[:, second]).any()
-    assert all(clusters(columns="disjoint", n_features=5, seed=seed).X[:10, 0].all() for seed in range(20))
+    assert all(
+        clusters(columns="disjoint", n_features=5, seed=seed).X[:10, 0].all()
+        for seed in range(20)
+    )
 
 
 def test_digits():
@@ -103,7 +125,9 @@ def test_digits():
 
 
 def made(**params):
-    return load_dataset("sparse_rows", **{"n_samples": 300, "n_features": 2000, "n_test": 100, **params})
+    return load_dataset(
+        "sparse_rows", **{"n_samples": 300, "n_features": 2000, "n_test": 100, **params}
+    )
 
 
 def test_rows_have_length_one_and_the_nonzeros_asked_for():
@@ -120,9 +144,18 @@ def test_rows_have_length_one_and_the_nonzeros_asked_for():
 def test_half_of_the_relevant_features_are_in_each_row_with_their_share_of_its_length():
     X = made(n_samples=3000, signal=0.5).X.toarray()
     assert ((X[:, :20] != 0).sum(axis=1) == 10).all()
-    # a ratio of chi squares of 10 and 90 degrees of freedom, of the same mean: about one half of the length
+    # a ratio of chi squares of 10 and 90 degrees of freedom, of the same mean: about
+    # one half of the length
     assert abs((X[:, :20] ** 2).sum(axis=1).mean() - 0.5) < 0.03
-    assert abs((made(n_samples=3000, signal=0.1).X.toarray()[:, :20] ** 2).sum(axis=1).mean() - 0.1) < 0.01
+    assert (
+        abs(
+            (made(n_samples=3000, signal=0.1).X.toarray()[:, :20] ** 2)
+            .sum(axis=1)
+            .mean()
+            - 0.1
+        )
+        < 0.01
+    )
 
 
 def test_all_other_features_are_equally_frequent():
@@ -136,11 +169,14 @@ def test_all_other_features_are_equally_frequent():
 def test_the_label_is_the_sign_of_a_sparse_vector(dense):
     data = made(noise=0.0, dense=dense, n_features=500)
     X = data.X if dense else data.X.toarray()
-    # the signs of w by least squares on the relevant features, which then give every label
+    # the signs of w by least squares on the relevant features, which then give every
+    # label
     w = np.sign(np.linalg.lstsq(X[:, :20], data.y.astype(float))[0])
     assert_array_equal(np.sign(X[:, :20] @ w), data.y)
     noisy = made(noise=1.0, dense=dense, n_features=500)
-    wrong = (np.sign((noisy.X if dense else noisy.X.toarray())[:, :20] @ w) != noisy.y).mean()
+    wrong = (
+        np.sign((noisy.X if dense else noisy.X.toarray())[:, :20] @ w) != noisy.y
+    ).mean()
     assert 0.15 < wrong < 0.35  # arctan(1) / pi = 1/4
 
 

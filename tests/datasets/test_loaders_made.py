@@ -32,7 +32,9 @@ def entries(X):
 def test_idx_arrays(shape, tmp_path):
     array = np.random.default_rng(0).integers(0, 256, shape)
     head = struct.pack(f">I{len(shape)}I", 0x800 + len(shape), *shape)
-    (tmp_path / "a.gz").write_bytes(gzip.compress(head + array.astype(np.uint8).tobytes()))
+    (tmp_path / "a.gz").write_bytes(
+        gzip.compress(head + array.astype(np.uint8).tobytes())
+    )
     assert_array_equal(read_idx(tmp_path / "a.gz"), array)
 
 
@@ -51,14 +53,24 @@ def test_binary_batches_in_their_order(tmp_path):
     rng = np.random.default_rng(0)
     names = [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]
     raw = rng.integers(0, 256, (6, 10, 3073), dtype=np.uint8)
-    members = {f"cifar-10-batches-bin/{name}": batch.tobytes() for name, batch in zip(names, raw, strict=True)}
-    tar(tmp_path / "c.tar.gz", {**dict([*members.items()][::-1]), "cifar-10-batches-bin/readme.html": b"x"}, "w:gz")
+    members = {
+        f"cifar-10-batches-bin/{name}": batch.tobytes()
+        for name, batch in zip(names, raw, strict=True)
+    }
+    tar(
+        tmp_path / "c.tar.gz",
+        {**dict([*members.items()][::-1]), "cifar-10-batches-bin/readme.html": b"x"},
+        "w:gz",
+    )
     images, y, n_train = read_binary(tmp_path / "c.tar.gz")
     raw = raw.reshape(60, 3073)
     assert (images.shape, images.dtype, n_train) == ((60, 32, 32, 3), np.uint8, 50)
     assert_array_equal(y, raw[:, 0])
     for n, row, column, colour in ((0, 0, 0, 0), (13, 5, 31, 1), (59, 31, 7, 2)):
-        assert images[n, row, column, colour] == raw[n, 1 + 1024 * colour + 32 * row + column]
+        assert (
+            images[n, row, column, colour]
+            == raw[n, 1 + 1024 * colour + 32 * row + column]
+        )
 
 
 def jpeg(colour):
@@ -67,7 +79,9 @@ def jpeg(colour):
     return file.getvalue()
 
 
-@pytest.mark.parametrize(("mode", "top"), [("w:xz", ""), ("w:gz", "CIFAR-10-images-d7d05618/")])
+@pytest.mark.parametrize(
+    ("mode", "top"), [("w:xz", ""), ("w:gz", "CIFAR-10-images-d7d05618/")]
+)
 def test_jpeg_images_in_the_order_of_the_labels(mode, top, tmp_path):
     """Within a class the order is that of the numbers; test images stand by class."""
     members = {f"{top}README.md": b"x"}
@@ -80,7 +94,9 @@ def test_jpeg_images_in_the_order_of_the_labels(mode, top, tmp_path):
     assert y.tolist() == [3, 0, 3, 0, 5]
     assert np.round(images[:, 9, 9, 0] / 50).tolist() == [3, 1, 0, 4, 2]
     assert (images.shape, images.dtype, n_train) == ((5, 32, 32, 3), np.uint8, 3)
-    test, labels, n_train = read_jpeg(tmp_path / "j.tar.xz", tmp_path / "l.js.xz", "test")
+    test, labels, n_train = read_jpeg(
+        tmp_path / "j.tar.xz", tmp_path / "l.js.xz", "test"
+    )
     assert_array_equal(test, images[3:])
     assert (labels.tolist(), n_train) == ([0, 5], 0)
 
@@ -104,15 +120,20 @@ def test_words_are_split_at_blanks_only_counted_and_sorted(mirror, data_folder):
     write_tokens(data_folder)
     data = load()
     assert data.feature_names.tolist() == ["fishing", "paintball", "river", "s\xa0pace"]
-    assert_array_equal(data.X.toarray(), [[0, 2, 0, 1], [1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
+    assert_array_equal(
+        data.X.toarray(), [[0, 2, 0, 1], [1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
+    )
     assert data.y.tolist() == [1, -1, -1, 1]
     assert (data.name, data.official_train) == ("Exp_1_2", None)
     assert "token lists tokens/Exp_1_2.txt.xz, SHA-256" in data.source
     assert load(min_word_length=1).X.shape == (4, 6)
     assert load(form="tokens").content == data.content
-    with pytest.raises(ValueError, match=r"Exp_1_2 has no word of 50 letters. Lower min_word_length"):
+    with pytest.raises(
+        ValueError, match=r"Exp_1_2 has no word of 50 letters. Lower min_word_length"
+    ):
         load(min_word_length=50)
-    write_tokens(mirror, b"+1 a paintball\n-1 a fishing\n")  # is searched first, and read anew
+    # is searched first, and read anew
+    write_tokens(mirror, b"+1 a paintball\n-1 a fishing\n")
     assert load().X.shape == (2, 2)
 
 
@@ -147,12 +168,23 @@ def packed(path, text):
 
 def test_official_files_of_rcv1(tmp_path):
     """Vectors begin with the number of the document; labels are those of the topics' file, in any order."""
-    train = packed(tmp_path / "train.gz", "2286  1:0.5 3:.25 47236:1\n2287  9:1e-3\n26150 \n")
+    train = packed(
+        tmp_path / "train.gz", "2286  1:0.5 3:.25 47236:1\n2287  9:1e-3\n26150 \n"
+    )
     test = packed(tmp_path / "test.gz", "26151  2:0.125\n")
-    topics = packed(tmp_path / "topics.gz", "CCAT 26151 1\nECAT 2287 1\nC15 2286 1\nCCAT 2286 1\nXCCAT 26150 1\n")
+    topics = packed(
+        tmp_path / "topics.gz",
+        "CCAT 26151 1\nECAT 2287 1\nC15 2286 1\nCCAT 2286 1\nXCCAT 26150 1\n",
+    )
     X, y, n_train, words = read_official([train, test, topics], "CCAT")
     assert (X.shape, n_train, words) == ((4, 47236), 3, "files of LYRL2004")
-    assert entries(X) == {(0, 0): 0.5, (0, 2): 0.25, (0, 47235): 1, (1, 8): 0.001, (3, 1): 0.125}
+    assert entries(X) == {
+        (0, 0): 0.5,
+        (0, 2): 0.25,
+        (0, 47235): 1,
+        (1, 8): 0.001,
+        (3, 1): 0.125,
+    }
     assert y.tolist() == [1, -1, -1, 1]
     assert read_official([train, topics], "CCAT")[0].shape == (3, 47236)
     (tmp_path / "stems").write_text("ab-c 2 8.4\n_ 1 10.05\nzz 4 2.25\n0x 3 1\n")
@@ -167,10 +199,17 @@ def test_official_files_are_taken_where_they_are_there(mirror):
     ):
         (mirror / name).parent.mkdir(exist_ok=True)
         packed(mirror / name, "")
-    with pytest.raises(DataIntegrityError, match=r"expected SHA-256 5468f656.* found SHA-256"):
+    with pytest.raises(
+        DataIntegrityError, match=r"expected SHA-256 5468f656.* found SHA-256"
+    ):
         load_dataset("rcv1_ccat")
-    for params in ({"n_train": 100}, {"part": "all"}):  # of which they have another number, or not all are there
-        with pytest.raises(MissingDataError, match=r"rcv1v2_subsets_fixed.npz is missing"):
+    # of which they have another number, or not all are there
+    for params in ({"n_train": 100}, {"part": "all"}):
+        with pytest.raises(
+            MissingDataError, match=r"rcv1v2_subsets_fixed.npz is missing"
+        ):
             load_dataset("rcv1_ccat", **params)
-    with pytest.raises(DataIntegrityError, match=r"cifar-10-binary\.tar\.gz: expected 170052171 bytes"):
+    with pytest.raises(
+        DataIntegrityError, match=r"cifar-10-binary\.tar\.gz: expected 170052171 bytes"
+    ):
         load_dataset("cifar10")

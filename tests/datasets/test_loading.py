@@ -25,9 +25,15 @@ from provlab.data import (
 from small_runs import section
 
 SPARSE = make_dataset(
-    sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]), [1, -1], ["é" * 9, "b\xa0c", "d"], name="s", source="q"
+    sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]),
+    [1, -1],
+    ["é" * 9, "b\xa0c", "d"],
+    name="s",
+    source="q",
 )
-SPLIT = make_dataset(np.eye(2), [1, -1], ["x", "y"], name="p", source="q", official_train=[False, True])
+SPLIT = make_dataset(
+    np.eye(2), [1, -1], ["x", "y"], name="p", source="q", official_train=[False, True]
+)
 DENSE = make_dataset(np.array([[1.0, 2.0]]), [7], ["x", ""], name="d", source="q")
 
 
@@ -58,15 +64,23 @@ def load(**params):
 
 
 def same(first, two):
-    assert (first.name, first.source, first.content) == (two.name, two.source, two.content)
+    assert (first.name, first.source, first.content) == (
+        two.name,
+        two.source,
+        two.content,
+    )
     assert type(first.X) is type(two.X)
-    np.testing.assert_array_equal(sparse.csr_array(first.X).toarray(), sparse.csr_array(two.X).toarray())
+    np.testing.assert_array_equal(
+        sparse.csr_array(first.X).toarray(), sparse.csr_array(two.X).toarray()
+    )
     np.testing.assert_array_equal(first.y, two.y)
     assert first.feature_names.tolist() == two.feature_names.tolist()
     np.testing.assert_array_equal(first.official_train, two.official_train)
 
 
-@pytest.mark.parametrize("dataset", [SPARSE, DENSE, SPLIT], ids=["sparse", "dense", "official split"])
+@pytest.mark.parametrize(
+    "dataset", [SPARSE, DENSE, SPLIT], ids=["sparse", "dense", "official split"]
+)
 def test_the_second_time_comes_from_the_cache(dataset, parsing, data_folder):
     parsed = parsing(dataset)
     for _ in range(3):
@@ -85,7 +99,9 @@ DAMAGES = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:100]),
     "junk": lambda path: path.write_bytes(b"\x93NUMPY junk"),
     # 3.0 as little-endian bytes becomes 4.0
-    "value": lambda path: path.write_bytes(path.read_bytes().replace(np.float64(3).tobytes(), np.float64(4).tobytes())),
+    "value": lambda path: path.write_bytes(
+        path.read_bytes().replace(np.float64(3).tobytes(), np.float64(4).tobytes())
+    ),
 }
 
 
@@ -114,7 +130,9 @@ def test_the_folder_is_the_registry():
     assert names == sorted(names)
     assert {"digits", "synthetic", "techtc", "colon"} <= set(names)
     assert not {"file", "sources", "loaders"} & set(names)
-    assert loader("colon").load.__doc__.startswith("Load 62 samples with 2000 gene expressions, discretised to")
+    assert loader("colon").load.__doc__.startswith(
+        "Load 62 samples with 2000 gene expressions, discretised to"
+    )
     assert (dataset_members("synthetic"), len(dataset_members("techtc"))) == ([], 80)
 
 
@@ -124,13 +142,22 @@ def test_what_contributing_says_of_a_data_set(tmp_path, monkeypatch):
     monkeypatch.setattr("provlab.data.loaders.__path__", [str(tmp_path)])
     monkeypatch.setattr(identity, "_names", lambda: ("rings",))
     data = load_dataset("rings")
-    assert (data.name, data.X.shape, [*data.feature_names]) == ("rings", (200, 2), ["x", "y"])
+    assert (data.name, data.X.shape, [*data.feature_names]) == (
+        "rings",
+        (200, 2),
+        ["x", "y"],
+    )
     assert len(dataset_identity("rings")) == 64
 
 
-@pytest.mark.parametrize("name", ["ar", "cifar10", "coil20", "dexter", "mnist", "rcv1_ccat", "techtc", "usps"])
+@pytest.mark.parametrize(
+    "name",
+    ["ar", "cifar10", "coil20", "dexter", "mnist", "rcv1_ccat", "techtc", "usps"],
+)
 def test_files_that_are_missing_or_not_the_registered_ones(mirror, name):
-    with pytest.raises(MissingDataError, match=f"{name}: the file .* is missing.*provsel fetch {name}"):
+    with pytest.raises(
+        MissingDataError, match=f"{name}: the file .* is missing.*provsel fetch {name}"
+    ):
         load_dataset(name)
     [file, *_] = identity.files_of(name, identity.checked_parameters(name, {}))
     (mirror / file.path).parent.mkdir(parents=True)
@@ -145,5 +172,7 @@ def test_loaders_do_not_even_import_what_could_download():
         "import sys; from provlab.data import load_dataset; load_dataset('synthetic'); "
         "assert not {'pooch', 'requests', 'urllib3'} & set(sys.modules)"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert (result.returncode, result.stderr) == (0, "")

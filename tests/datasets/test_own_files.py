@@ -73,7 +73,9 @@ def write(path, content):
 
 
 MADE = {
-    "latin1.csv": text(label=np.where(Y, "herb", "süß")).replace("f0", "Größe").encode("latin-1"),
+    "latin1.csv": text(label=np.where(Y, "herb", "süß"))
+    .replace("f0", "Größe")
+    .encode("latin-1"),
     "comment.csv": "# exported by X\n" + text(),
     "bom.csv": text().encode("utf-8-sig"),
     "unnamed_index.csv": TABLE.to_csv(),
@@ -81,7 +83,9 @@ MADE = {
     "question.csv": text().replace("-0.544", "?", 1),
     "label_None.csv": text(label=np.where(Y, "None", "Mild")),
     "label_NA.csv": text(label=np.where(Y, "NA", "FR")),
-    "missing.csv": text(f1=TABLE.f1.where(TABLE.index != 3), f3=TABLE.f3.where(TABLE.index != 9)),
+    "missing.csv": text(
+        f1=TABLE.f1.where(TABLE.index != 3), f3=TABLE.f3.where(TABLE.index != 9)
+    ),
     "category.csv": text(city=np.where(TABLE.index % 3, "Oslo", "Rome")),
     "groups.csv": text(patient=TABLE.index // 4),
     "regression.csv": text(label=VALUES.sum(axis=1)),
@@ -91,7 +95,9 @@ MADE = {
     "one.svm": svm(),
     "fea.mat": lambda path: savemat(path, {"fea": VALUES, "gnd": Y[:, None]}),
     "nullable.parquet": lambda path: TABLE.convert_dtypes().to_parquet(path),
-    "indexed.parquet": lambda path: TABLE.rename(index="s{}".format).rename_axis("sample").to_parquet(path),
+    "indexed.parquet": lambda path: (
+        TABLE.rename(index="s{}".format).rename_axis("sample").to_parquet(path)
+    ),
 }
 
 
@@ -122,30 +128,63 @@ def read(path, /, **options):
 
 
 READ = [
-    ("latin1.csv", {"encoding": "cp1252"}, {"names": ["Größe", *NAMES[1:]], "classes": ["herb", "süß"], "turn": 1}),
+    (
+        "latin1.csv",
+        {"encoding": "cp1252"},
+        {"names": ["Größe", *NAMES[1:]], "classes": ["herb", "süß"], "turn": 1},
+    ),
     ("comment.csv", {"comment": "#"}, {}),
     ("bom.csv", {}, {}),
-    ("unnamed_index.csv", {}, {"said": "'Unnamed: 0', which only numbers the rows, is left out"}),
+    (
+        "unnamed_index.csv",
+        {},
+        {"said": "'Unnamed: 0', which only numbers the rows, is left out"},
+    ),
     ("none_column.parquet", {"left_out": ["none"]}, {}),
     ("question.csv", {"na_values": ["?"]}, {"missing": [(3, 1)]}),
-    ("label_None.csv", {}, {"classes": ["Mild", "None"], "said": "classes are called 'None'; if that means"}),
-    ("label_NA.csv", {}, {"classes": ["FR", "NA"], "said": "classes are called 'NA'; if that means"}),
+    (
+        "label_None.csv",
+        {},
+        {
+            "classes": ["Mild", "None"],
+            "said": "classes are called 'None'; if that means",
+        },
+    ),
+    (
+        "label_NA.csv",
+        {},
+        {"classes": ["FR", "NA"], "said": "classes are called 'NA'; if that means"},
+    ),
     ("groups.csv", {"groups": "patient"}, {}),
     ("nullable.parquet", {}, {}),
-    ("indexed.parquet", {}, {"said": "the index of the DataFrame, sample, is left out"}),
+    (
+        "indexed.parquet",
+        {},
+        {"said": "the index of the DataFrame, sample, is left out"},
+    ),
     ("one.svm", {}, {"names": list("12345"), "classes": ["0", "1"], "zeros": 1}),
-    ("qid.svm", {"groups": "qid"}, {"names": list("12345"), "classes": ["0", "1"], "zeros": 1}),
+    (
+        "qid.svm",
+        {"groups": "qid"},
+        {"names": list("12345"), "classes": ["0", "1"], "zeros": 1},
+    ),
 ]
 
 
-@pytest.mark.parametrize(("name", "options", "is_"), READ, ids=[f"{name} {options}" for name, options, _ in READ])
+@pytest.mark.parametrize(
+    ("name", "options", "is_"),
+    READ,
+    ids=[f"{name} {options}" for name, options, _ in READ],
+)
 def test_what_is_right_is_read(case, name, options, is_):
     X = VALUES.copy()
     X[:, : is_.get("zeros", 0)] = 0
     for place in is_.get("missing", ()):
         X[place] = np.nan
     dataset, said = read(case(name), **options)
-    assert_array_equal(dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X, X)
+    assert_array_equal(
+        dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X, X
+    )
     assert dataset.feature_names.tolist() == is_.get("names", NAMES)
     assert (dataset.name, dataset.source) == (name.partition(".")[0], str(case(name)))
     assert dataset.class_names.tolist() == is_.get("classes", ["no", "yes"])
@@ -242,7 +281,11 @@ KINDS = [  # name, content, options, what is read or refused
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "options", "is_"), KINDS, ids=[f"{k}" for k in range(len(KINDS))])
+@pytest.mark.parametrize(
+    ("name", "content", "options", "is_"),
+    KINDS,
+    ids=[f"{k}" for k in range(len(KINDS))],
+)
 def test_kinds_of_tables(project, name, content, options, is_):
     write(project / name, content)
     if isinstance(is_, list):
@@ -258,9 +301,14 @@ def test_columns_of_types_that_are_no_numbers(project):
         "bytes": [b"p", b"q", b"p"],
         "when": pd.to_datetime(["2020", "2021", "2022"]),
     }
-    frame = pd.DataFrame({"a": [1.5, 2, 4], **columns, "lists": [[1], [2], [3]], "y": ["p", "q", "p"]})
+    frame = pd.DataFrame(
+        {"a": [1.5, 2, 4], **columns, "lists": [[1], [2], [3]], "y": ["p", "q", "p"]}
+    )
     frame.to_parquet(project / "t.parquet")
-    with pytest.raises(ValueError, match=r"or strings in column 'lists', got \[1\.?\]; .*left_out=\[lists\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"or strings in column 'lists', got \[1\.?\]; .*left_out=\[lists\]",
+    ):
         read(project / "t.parquet")
     dataset, said = read(project / "t.parquet", left_out=["lists"])
     assert dataset.feature_names.tolist() == ["a", "truth", "bytes"]
@@ -275,7 +323,9 @@ def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
     assert category.categories["city"].tolist() == ["Oslo", "Rome"]
     assert {*category.X[:, 5]} == {0, 1}
     assert np.isnan(missing.X).sum() == 2
-    assert read(case("groups.csv"), groups="patient")[0].groups.tolist() == [k // 4 for k in range(40)]
+    assert read(case("groups.csv"), groups="patient")[0].groups.tolist() == [
+        k // 4 for k in range(40)
+    ]
     assert read(case("qid.svm"), groups="qid")[0].groups.tolist() == [0] * 40
     assert "dataset.groups=qid" in read(case("qid.svm"))[1][0]
     regression, _ = read(case("regression.csv"))
@@ -297,9 +347,11 @@ TARGETS = [
     [k + 0.5 for k in range(30)],
 ]
 NO_WORDS = {*MISSING, "true", "false", "inf", "infinity", "<na>"}
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z", "N"]), min_size=1, max_size=6).filter(
-    lambda text: text.lower() not in NO_WORDS and text[0] not in "#%+-="
-)
+WORDS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z", "N"]),
+    min_size=1,
+    max_size=6,
+).filter(lambda text: text.lower() not in NO_WORDS and text[0] not in "#%+-=")
 REALS = st.floats(-1e100, 1e100, allow_subnormal=False) | st.just(np.nan)
 
 
@@ -310,7 +362,13 @@ def zipped(content):
     return packed.getvalue()
 
 
-PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zip": zipped}
+PACKED = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zip": zipped,
+}
 
 
 @st.composite
@@ -329,7 +387,9 @@ def tables(draw):
         [labels[k % len(labels)] for k in range(n)],
     )
     table = pd.DataFrame(dict(zip(names, columns, strict=True)))
-    return table.drop(columns=draw(st.lists(st.sampled_from(names[1:4]), max_size=2, unique=True)))
+    return table.drop(
+        columns=draw(st.lists(st.sampled_from(names[1:4]), max_size=2, unique=True))
+    )
 
 
 def same(dataset, table, names=None):
@@ -340,32 +400,62 @@ def same(dataset, table, names=None):
     for k, (_, column) in enumerate(columns.items()):
         if column.dtype.kind == "O":
             categories = np.append(dataset.categories[dataset.feature_names[k]], None)
-            values = categories[np.where(np.isnan(dataset.X[:, k]), -1, dataset.X[:, k]).astype(int)]
-            assert values.tolist() == column.astype(object).where(column.notna(), None).tolist()
+            values = categories[
+                np.where(np.isnan(dataset.X[:, k]), -1, dataset.X[:, k]).astype(int)
+            ]
+            assert (
+                values.tolist()
+                == column.astype(object).where(column.notna(), None).tolist()
+            )
         else:  # pandas does not read the last bits
             assert_allclose(dataset.X[:, k], column.to_numpy(float), rtol=1e-14, atol=0)
     if dataset.is_regression:
         assert_array_equal(dataset.y, target)
     else:
-        assert dataset.class_names[np.unique(dataset.y, return_inverse=True)[1]].tolist() == [*map(str, target)]
+        assert dataset.class_names[
+            np.unique(dataset.y, return_inverse=True)[1]
+        ].tolist() == [*map(str, target)]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(tables(), st.data())
 def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, data):
     """With its settings it is always read; without them it is never read as anything else."""
     header = data.draw(st.booleans())
     packed = data.draw(st.sampled_from([*PACKED]))
-    path = project / f"t{data.draw(st.sampled_from(['.csv', '.tsv', '.txt', '.data']))}{packed}"
-    signs = {"sep": data.draw(st.sampled_from(",;\t|")), "decimal": data.draw(st.sampled_from(".,"))}
-    quoting = data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]))
+    path = (
+        project
+        / f"t{data.draw(st.sampled_from(['.csv', '.tsv', '.txt', '.data']))}{packed}"
+    )
+    signs = {
+        "sep": data.draw(st.sampled_from(",;\t|")),
+        "decimal": data.draw(st.sampled_from(".,")),
+    }
+    quoting = data.draw(
+        st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
+    )
     content = table.to_csv(**signs, header=header, index=False, quoting=quoting)
-    path.write_bytes(PACKED[packed](content.encode(data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])))))
+    path.write_bytes(
+        PACKED[packed](
+            content.encode(data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])))
+        )
+    )
     names = [*table.columns[:-1]] if header else [*map(str, range(1, table.shape[1]))]
     said = {"header": 0 if header else "none", "target": -1}
     same(read(path, **said, **signs)[0], table, names)
     try:
-        dataset, _ = read(path, **{key: value for key, value in said.items() if key == "target" or not header})
+        dataset, _ = read(
+            path,
+            **{
+                key: value
+                for key, value in said.items()
+                if key == "target" or not header
+            },
+        )
     except ValueError as error:
         question = str(error)
     else:
@@ -374,7 +464,11 @@ def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, 
     assert re.search(r"dataset\.(sep|decimal|header|thousands)", question)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(tables())
 def test_a_table_in_any_other_format_is_the_same(project, table):
     table.to_parquet(project / "t.parquet")
@@ -387,12 +481,23 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
     table = numbers.assign(last=kinds)
     [name] = numbers
     quoted = "'" + re.sub(r"(['\\])", r"\\\1", name) + "'"
-    lines = [f"{x!r},'{label}'" for x, label in zip(numbers[name].tolist(), kinds, strict=True)]
-    head = ["% made", "@RELATION 'a b'", f"@attribute {quoted} REAL", "@attribute last string", "@DATA"]
+    lines = [
+        f"{x!r},'{label}'"
+        for x, label in zip(numbers[name].tolist(), kinds, strict=True)
+    ]
+    head = [
+        "% made",
+        "@RELATION 'a b'",
+        f"@attribute {quoted} REAL",
+        "@attribute last string",
+        "@DATA",
+    ]
     (project / "t.arff").write_text("\n".join([*head, *lines]), encoding="utf-8")
     same(read(project / "t.arff", target=-1)[0], table)
     X = numbers.to_numpy()
-    np.savez(project / "t.npz", fea=X, gnd=np.array(kinds.tolist()), feature_names=[name])
+    np.savez(
+        project / "t.npz", fea=X, gnd=np.array(kinds.tolist()), feature_names=[name]
+    )
     same(read(project / "t.npz", X="fea", target="gnd")[0], table)
     if kinds.dtype.kind in "if":
         savemat(project / "t.mat", {"fea": X, "gnd": kinds.to_numpy()[:, None]})
@@ -407,20 +512,43 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
 
 def test_a_note_on_a_file_is_one_line_before_the_run(project, capsys):
     TABLE.to_csv(project / "t.csv")
-    chosen = ["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2", "executor=serial"]
+    chosen = [
+        "dataset=file",
+        "dataset.path=t.csv",
+        "selector=full",
+        "protocol.n_splits=2",
+        "executor=serial",
+    ]
     assert main(["run", *chosen, f"results={project}"]) == 0
     first, *others = capsys.readouterr().err.splitlines()
-    assert first == "note: data set t.csv: column 'Unnamed: 0', which only numbers the rows, is left out."
+    assert (
+        first
+        == "note: data set t.csv: column 'Unnamed: 0', which only numbers the rows, is left out."
+    )
     assert not [line for line in others if "Unnamed" in line or "Warning" in line]
 
 
 def test_a_run_in_python_warns_once_of_a_file(project):
     TABLE.to_csv(project / "seen-once.csv")
-    config = compose_config(["dataset=file", "dataset.path=seen-once.csv", "selector=full", "protocol.n_splits=2"])
+    config = compose_config(
+        [
+            "dataset=file",
+            "dataset.path=seen-once.csv",
+            "selector=full",
+            "protocol.n_splits=2",
+        ]
+    )
     store = TrialStore(project / "store")
     said = io.StringIO()
-    with pytest.warns(UserWarning, match="column 'Unnamed: 0', which only numbers the rows") as warned:
-        report = run_cells(cells_of(config), store, {"name": "serial"}, console=Console(file=said, width=200))
+    with pytest.warns(
+        UserWarning, match="column 'Unnamed: 0', which only numbers the rows"
+    ) as warned:
+        report = run_cells(
+            cells_of(config),
+            store,
+            {"name": "serial"},
+            console=Console(file=said, width=200),
+        )
     assert len(warned) == 1
     assert "Unnamed" not in said.getvalue()
     assert report.n_run == report.n_planned > 0
@@ -433,7 +561,10 @@ def test_a_wide_table_of_text_has_a_separator(project, sep):
     d = 25_000
     names = [f"gene {k:05d}" for k in range(d)]
     lines = [sep.join(["sample", *names, "diagnosis"])]
-    lines += [sep.join([f"S{row}", *["0.25"] * (d - 1), f"{row}.5", "ab"[row % 2]]) for row in range(6)]
+    lines += [
+        sep.join([f"S{row}", *["0.25"] * (d - 1), f"{row}.5", "ab"[row % 2]])
+        for row in range(6)
+    ]
     (project / "wide.csv").write_text("\n".join(lines), encoding="utf-8")
     with pytest.warns(UserWarning, match="are left out: sample"):
         dataset = load_dataset("file", path="wide.csv", target="diagnosis")
@@ -442,9 +573,14 @@ def test_a_wide_table_of_text_has_a_separator(project, sep):
     assert dataset.X[:, -1].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
 
 
-@pytest.mark.parametrize(("values", "n_classes"), [([1, 1, 2, 2, 3, 3], 3), ([0, 1, 1], 2), ([*range(20)] * 2, 20)])
+@pytest.mark.parametrize(
+    ("values", "n_classes"),
+    [([1, 1, 2, 2, 3, 3], 3), ([0, 1, 1], 2), ([*range(20)] * 2, 20)],
+)
 def test_few_whole_numbers_that_recur_are_classes(project, values, n_classes):
-    pd.DataFrame({"x": np.arange(len(values)) / 4, "y": values}).to_csv(project / "t.csv", index=False)
+    pd.DataFrame({"x": np.arange(len(values)) / 4, "y": values}).to_csv(
+        project / "t.csv", index=False
+    )
     dataset = load_dataset("file", path="t.csv")
     assert not dataset.is_regression
     assert dataset.n_classes == n_classes
@@ -453,16 +589,37 @@ def test_few_whole_numbers_that_recur_are_classes(project, values, n_classes):
 def test_a_run_warns_of_more_rows_than_its_model_is_made_for(project, monkeypatch):
     monkeypatch.setattr("provlab.run.runner.MANY_ROWS", 39)
     TABLE.to_csv(project / "t.csv", index=False)
-    chosen = ["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2"]
+    chosen = [
+        "dataset=file",
+        "dataset.path=t.csv",
+        "selector=full",
+        "protocol.n_splits=2",
+    ]
     for k, (more, n_notes) in enumerate(
-        ((["model=liblinear"], 0), (["+dataset.sample_rows=20"], 0), (["model=libsvm"], 1))
+        (
+            (["model=liblinear"], 0),
+            (["+dataset.sample_rows=20"], 0),
+            (["model=libsvm"], 1),
+        )
     ):
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             cells = cells_of(compose_config([*chosen, *more]))
-            run_cells(cells, TrialStore(project / f"store{k}"), {"name": "serial"}, console=Console(file=io.StringIO()))
+            run_cells(
+                cells,
+                TrialStore(project / f"store{k}"),
+                {"name": "serial"},
+                console=Console(file=io.StringIO()),
+            )
         assert (
-            len([message for message in warned if "40 rows, and a model of LIBSVM" in str(message.message)]) == n_notes
+            len(
+                [
+                    message
+                    for message in warned
+                    if "40 rows, and a model of LIBSVM" in str(message.message)
+                ]
+            )
+            == n_notes
         )
 
 
@@ -474,18 +631,38 @@ LIBLINEAR = "sklearn.svm.LinearSVC"
     ("settings", "chosen"),
     [
         ([], {"_target_": LIBLINEAR, "C": 1.0, "dual": False, "random_state": 0}),
-        (["model=liblinear_primal"], {"_target_": LIBLINEAR, "C": 1.0, "dual": False, "random_state": 0}),
-        (["model.classification.C=2"], {"_target_": LIBLINEAR, "C": 2, "dual": False, "random_state": 0}),
+        (
+            ["model=liblinear_primal"],
+            {"_target_": LIBLINEAR, "C": 1.0, "dual": False, "random_state": 0},
+        ),
+        (
+            ["model.classification.C=2"],
+            {"_target_": LIBLINEAR, "C": 2, "dual": False, "random_state": 0},
+        ),
         (["model=libsvm"], {"_target_": LIBSVM, "C": 1.0}),
         (["+model.classification.tol=0.1"], {"_target_": LIBSVM, "C": 1.0, "tol": 0.1}),
         (["+dataset.sample_rows=20"], {"_target_": LIBSVM, "C": 1.0}),
-        (["dataset.target=height"], {"_target_": "sklearn.linear_model.Ridge", "alpha": 1.0, "random_state": 0}),
+        (
+            ["dataset.target=height"],
+            {"_target_": "sklearn.linear_model.Ridge", "alpha": 1.0, "random_state": 0},
+        ),
     ],
 )
-def test_many_rows_get_a_model_that_finishes_unless_one_is_stated(settings, chosen, project, monkeypatch):
-    table = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 3)), columns=["height", "width", "depth"])
+def test_many_rows_get_a_model_that_finishes_unless_one_is_stated(
+    settings, chosen, project, monkeypatch
+):
+    table = pd.DataFrame(
+        np.random.default_rng(0).standard_normal((40, 3)),
+        columns=["height", "width", "depth"],
+    )
     table.assign(label=[*"ab"] * 20).to_csv(project / "t.csv", index=False)
-    overrides = ["dataset=file", "dataset.path=t.csv", "selector=uniform", "selector.n_features_to_select=1", *settings]
+    overrides = [
+        "dataset=file",
+        "dataset.path=t.csv",
+        "selector=uniform",
+        "selector.n_features_to_select=1",
+        *settings,
+    ]
     [few] = cells_of(compose_config(overrides))
     assert LIBLINEAR not in few.json or settings == ["model=liblinear_primal"]
     monkeypatch.setattr("provlab.core.plan.MANY_ROWS", 39)
@@ -494,12 +671,21 @@ def test_many_rows_get_a_model_that_finishes_unless_one_is_stated(settings, chos
         [many] = cells_of(compose_config(overrides))
     assert dict(many.model) == chosen
     is_another = many.model != few.model
-    assert is_another == any("40 rows: the model is LIBLINEAR" in str(note.message) for note in notes)
-    report = run_cells([many], TrialStore(project / "store"), {"name": "serial"}, console=Console(file=io.StringIO()))
+    assert is_another == any(
+        "40 rows: the model is LIBLINEAR" in str(note.message) for note in notes
+    )
+    report = run_cells(
+        [many],
+        TrialStore(project / "store"),
+        {"name": "serial"},
+        console=Console(file=io.StringIO()),
+    )
     assert (report.n_run, report.failures) == (many.n_trials, [])
 
 
-@pytest.mark.filterwarnings("ignore:.*(constant columns|different whole numbers):UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*(constant columns|different whole numbers):UserWarning"
+)
 def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypatch):
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
     d = 3_000
@@ -507,7 +693,9 @@ def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypat
     rows = [f"{','.join(['1'] * (d - 1))},{row},{'ab'[row % 2]}" for row in range(4)]
     lines = ["@relation r", *attributes, "@attribute class {a,b}", "@data", *rows]
     (project / "wide.arff").write_text("\n".join(lines), encoding="utf-8")
-    (project / "windows.csv").write_text("\r\n".join(["a,b,y", *["1,2,0", "3,4,1"] * 200_000]), encoding="utf-8")
+    (project / "windows.csv").write_text(
+        "\r\n".join(["a,b,y", *["1,2,0", "3,4,1"] * 200_000]), encoding="utf-8"
+    )
     assert load_dataset("file", path="wide.arff").X.shape == (4, d)
     assert load_dataset("file", path="windows.csv").X.shape == (400_000, 2)
 
@@ -515,9 +703,15 @@ def test_attributes_and_the_ends_of_windows_lines_are_no_rows(project, monkeypat
 # ---- ARFF: a grammar of its own
 
 HEAD = (
-    "@relation r\n@attribute a numeric\n@attribute 'b c' {it's, \"x, y\", 'p\\'q'}\n@attribute kind {yes,no}\n@data\n"
+    "@relation r\n@attribute a numeric\n"
+    "@attribute 'b c' {it's, \"x, y\", 'p\\'q'}\n@attribute kind {yes,no}\n@data\n"
 )
-PLAIN = [(1.5, "it's", "yes"), (2.0, "x, y", "no"), (None, "p'q", "yes"), (4.0, None, "no")]
+PLAIN = [
+    (1.5, "it's", "yes"),
+    (2.0, "x, y", "no"),
+    (None, "p'q", "yes"),
+    (4.0, None, "no"),
+]
 ARFF = {
     "quotes and escapes": "1.5,'it\\'s',yes\n2,'x, y',no\n?,\"p'q\",'yes'\n4,?,no\n",
     "tabs": "1.5\tit's\tyes\n2\t'x, y'\tno\n?\t'p\\'q'\tyes\n4\t?\tno\n",
@@ -531,7 +725,10 @@ ARFF = {
 @pytest.mark.parametrize("form", ARFF)
 def test_forms_of_arff_are_the_same_table(project, form):
     (project / "t.arff").write_text(HEAD + 2 * ARFF[form])
-    with pytest.raises(ValueError, match=r"got 0 among a, b c, kind; .*'dataset\.target=\"kind\"', the last attribute"):
+    with pytest.raises(
+        ValueError,
+        match=r"got 0 among a, b c, kind; .*'dataset\.target=\"kind\"', the last attribute",
+    ):
         read(project / "t.arff")
     dataset, said = read(project / "t.arff", target="kind")
     assert dataset.feature_names.tolist() == ["a", "b c"]
@@ -552,7 +749,10 @@ def test_forms_of_arff_are_the_same_table(project, form):
             r"values that attribute 'kind' declares, yes, no, got 'maybe' in line 7; .*na_values=\[maybe\]",
         ),
         ("x1,it's,yes", r"numbers in column a, as in most rows, got 'x1' in line 7"),
-        ("1,it's", r"expected 3 values in each row, .*got 2 in line 7, \"1,it's\"; correct it"),
+        (
+            "1,it's",
+            r"expected 3 values in each row, .*got 2 in line 7, \"1,it's\"; correct it",
+        ),
         ("1,it's,yes,no", r"expected 3 values in each row, .*got 4 in line 7"),
         ("{0 1, 3 yes}", r"rising indices from 0 to 2, got '3 yes' in line 7"),
         ("{1 it's, 0 1}", r"rising indices from 0 to 2, got '0 1' in line 7"),
@@ -567,8 +767,14 @@ def test_rows_of_arff_are_checked_against_what_is_declared(project, row, message
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ("@attribute bag relational\n@attribute f real\n@end bag\n", r"the relational attribute 'bag' in line 1"),
-        ("@attribute a real\n@attribute 'a' real\n", r"each attribute once, got 'a' again in line 2"),
+        (
+            "@attribute bag relational\n@attribute f real\n@end bag\n",
+            r"the relational attribute 'bag' in line 1",
+        ),
+        (
+            "@attribute a real\n@attribute 'a' real\n",
+            r"each attribute once, got 'a' again in line 2",
+        ),
         ("", r"expected attributes and a line @data, got 0 attributes"),
     ],
 )
@@ -581,7 +787,11 @@ def test_heads_of_arff_that_are_refused(project, head, message):
 def test_only_files_that_were_read_wrongly_have_another_identity(project):
     """Identities of version 0.1.0, of files that it read as this one does, and of those that it read otherwise."""
     plain = "@relation r\n@attribute a real\n@attribute b {'p q',r}\n@attribute y {u,v}\n@data\n"
-    rows = {"plain": "1,'p q',u\n2,r,v\n", "weights": "1,r,u,{2}\n2,r,v,{3}\n", "escapes": "1,'p q',u\n2,'\\r',v\n"}
+    rows = {
+        "plain": "1,'p q',u\n2,r,v\n",
+        "weights": "1,r,u,{2}\n2,r,v,{3}\n",
+        "escapes": "1,'p q',u\n2,'\\r',v\n",
+    }
     versions = {}
     for name, text in rows.items():
         (project / f"{name}.arff").write_text(plain + text)
@@ -589,10 +799,22 @@ def test_only_files_that_were_read_wrongly_have_another_identity(project):
     table = pa.table({"a": [1.0, 2.0], "b": [3.0, 5.0], "y": ["p", "q"]})
     described = [{"name": "b", "field_name": "a"}, {"name": "a", "field_name": "b"}]
     for name, columns in (("frame", []), ("swapped", described)):
-        beside = {"pandas": json.dumps({"columns": columns, "index_columns": [], "column_indexes": []})}
-        pq.write_table(table.replace_schema_metadata(beside), project / f"{name}.parquet")
+        beside = {
+            "pandas": json.dumps(
+                {"columns": columns, "index_columns": [], "column_indexes": []}
+            )
+        }
+        pq.write_table(
+            table.replace_schema_metadata(beside), project / f"{name}.parquet"
+        )
         versions[name] = loader("file").version(path=str(project / f"{name}.parquet"))
-    assert versions == {"plain": 1, "weights": 2, "escapes": 2, "frame": 1, "swapped": 2}
+    assert versions == {
+        "plain": 1,
+        "weights": 2,
+        "escapes": 2,
+        "frame": 1,
+        "swapped": 2,
+    }
     dataset, _ = read(project / "swapped.parquet")
     assert dataset.feature_names.tolist() == ["a", "b"]
     assert_array_equal(dataset.X, [[1, 3], [2, 5]])
@@ -613,12 +835,20 @@ def test_only_files_that_were_read_wrongly_have_another_identity(project):
         (["p", "q", "p", "q", "p", "q"], False),
     ],
 )
-def test_a_first_column_without_a_name_is_an_index_only_where_it_numbers_or_names_the_rows(project, first, is_index):
+def test_a_first_column_without_a_name_is_an_index_only_where_it_numbers_or_names_the_rows(
+    project, first, is_index
+):
     lines = [f"{name},{k / 4},{'pq'[k % 2]}" for k, name in enumerate(first)]
     (project / "t.csv").write_text("\n".join([",a,y", *lines]))
     dataset, said = read(project / "t.csv")
-    assert dataset.feature_names.tolist() == (["a"] if is_index else ["Unnamed: 0", "a"])
-    note = "'Unnamed: 0', which only numbers the rows" if is_index else r"without a name, Unnamed: 0, are features"
+    assert dataset.feature_names.tolist() == (
+        ["a"] if is_index else ["Unnamed: 0", "a"]
+    )
+    note = (
+        "'Unnamed: 0', which only numbers the rows"
+        if is_index
+        else r"without a name, Unnamed: 0, are features"
+    )
     assert note in said[0]
     kept = keyed_parameters("file", path=str(project / "t.csv"))
     assert kept["index"] == ("Unnamed: 0" if is_index else None)
@@ -634,7 +864,9 @@ def test_whole_numbers_that_double_precision_rounds_are_said(project, name):
     pd.DataFrame({"big": BIG, "y": [0, 1, 0, 1]}).to_csv(project / "t.csv", index=False)
     np.savez(project / "t.npz", X=np.array(BIG)[:, None], y=[0, 1, 0, 1])
     _, said = read(project / name)
-    assert re.search(r"beyond 2\^53 in column \w+, such as 9007199254740993, are rounded", said[0])
+    assert re.search(
+        r"beyond 2\^53 in column \w+, such as 9007199254740993, are rounded", said[0]
+    )
     assert not any("constant" in note for note in said)
 
 
@@ -642,7 +874,10 @@ def test_whole_numbers_that_double_precision_rounds_are_said(project, name):
 
 
 def table_with_gaps():
-    return TABLE.assign(f1=TABLE.f1.where(TABLE.index != 3), city=np.where(TABLE.index % 3, "Oslo", "Rome"))
+    return TABLE.assign(
+        f1=TABLE.f1.where(TABLE.index != 3),
+        city=np.where(TABLE.index % 3, "Oslo", "Rome"),
+    )
 
 
 def json_lines(table):
@@ -653,9 +888,13 @@ FORMS = {
     "t.feather": lambda path, table: table.to_feather(path),
     "t.dta": lambda path, table: table.to_stata(path, write_index=False),
     "t.jsonl": lambda path, table: path.write_text(json_lines(table)),
-    "t.jsonl.gz": lambda path, table: path.write_bytes(gzip.compress(json_lines(table).encode())),
+    "t.jsonl.gz": lambda path, table: path.write_bytes(
+        gzip.compress(json_lines(table).encode())
+    ),
     "t.csv": lambda path, table: table.T.to_csv(path, header=False),
-    "t.xlsx": lambda path, table: table.T.to_excel(path, header=False, engine="openpyxl"),
+    "t.xlsx": lambda path, table: table.T.to_excel(
+        path, header=False, engine="openpyxl"
+    ),
 }
 
 
@@ -678,7 +917,10 @@ def test_a_matrix_with_samples_in_columns_is_transposed(project):
     np.savez(project / "t.npz", X=VALUES.T, y=Y)
     savemat(project / "t.mat", {"X": VALUES.T, "Y": Y[:, None]})
     for name in ("t.npz", "t.mat"):
-        with pytest.raises(ValueError, match=r"one for each row of X, got 40; if .* set dataset\.transpose=true"):
+        with pytest.raises(
+            ValueError,
+            match=r"one for each row of X, got 40; if .* set dataset\.transpose=true",
+        ):
             read(project / name)
         assert_array_equal(read(project / name, transpose=True)[0].X, VALUES)
 
@@ -691,9 +933,16 @@ def test_the_target_may_be_in_a_second_file(project, named):
     dataset, _ = read("X.csv", target_path="y.csv", **options)
     assert_array_equal(dataset.X, VALUES)
     assert_array_equal(dataset.y, 2 * Y - 1)
-    assert keyed_parameters("file", path="X.csv", target_path="y.csv", **options)["target_path"] == "y.csv"
+    assert (
+        keyed_parameters("file", path="X.csv", target_path="y.csv", **options)[
+            "target_path"
+        ]
+        == "y.csv"
+    )
     TABLE[["label"]][:30].to_csv(project / "y.csv", index=False, header=named)
-    with pytest.raises(ValueError, match=r"target_path: expected 40 rows, .*got 30 in y\.csv"):
+    with pytest.raises(
+        ValueError, match=r"target_path: expected 40 rows, .*got 30 in y\.csv"
+    ):
         read("X.csv", target_path="y.csv", **options)
 
 
@@ -707,21 +956,29 @@ def test_the_test_rows_may_be_in_a_second_file(project):
     with pytest.raises(ValueError, match=r"got '\?' in line 5 of test\.csv"):
         read("train.csv", test_path="test.csv")
     TABLE[["f0", "label"]].to_csv(project / "test.csv", index=False)
-    with pytest.raises(ValueError, match=r"test_path: expected the columns f0, f1, .*got f0, label in test\.csv"):
+    with pytest.raises(
+        ValueError,
+        match=r"test_path: expected the columns f0, f1, .*got f0, label in test\.csv",
+    ):
         read("train.csv", test_path="test.csv")
 
 
 def test_numbers_may_be_codes_of_categories(project):
     table = TABLE.assign(race=np.arange(40) % 3 + 1)
     for name in ("t.csv", "t.parquet"):
-        table.to_csv(project / name, index=False) if name == "t.csv" else table.to_parquet(project / name)
+        table.to_csv(
+            project / name, index=False
+        ) if name == "t.csv" else table.to_parquet(project / name)
         assert not read(project / name)[0].categories
         dataset, _ = read(project / name, categorical=["race"])
         assert dataset.categories["race"].tolist() == ["1", "2", "3"]
         assert_array_equal(dataset.X[:, 5], np.arange(40) % 3)
-    table.assign(race=["rotary", *table.race[1:]]).to_csv(project / "t.csv", index=False)
+    table.assign(race=["rotary", *table.race[1:]]).to_csv(
+        project / "t.csv", index=False
+    )
     with pytest.raises(
-        ValueError, match=r"got 'rotary' in line 2; .*if .* has categories, set 'dataset\.categorical=\[race"
+        ValueError,
+        match=r"got 'rotary' in line 2; .*if .* has categories, set 'dataset\.categorical=\[race",
     ):
         read(project / "t.csv")
     dataset, _ = read(project / "t.csv", categorical=["race"])
@@ -736,9 +993,21 @@ def test_settings_that_came_later_leave_keys_as_they_were(project):
 
 
 NOTES = [
-    (["time", "event"], {"target": "event"}, r"column time is a feature, but .*known only with the target event"),
-    (["time", "event"], {"target": "time"}, r"column event is a feature, .*left_out=\[event\]"),
-    (["user", "y"], {}, r"25 different texts in 50 rows of column user, .*left_out=\[user\].*dataset\.groups=user"),
+    (
+        ["time", "event"],
+        {"target": "event"},
+        r"column time is a feature, but .*known only with the target event",
+    ),
+    (
+        ["time", "event"],
+        {"target": "time"},
+        r"column event is a feature, .*left_out=\[event\]",
+    ),
+    (
+        ["user", "y"],
+        {},
+        r"25 different texts in 50 rows of column user, .*left_out=\[user\].*dataset\.groups=user",
+    ),
     (
         ["race", "year", "z", "y"],
         {},
@@ -761,9 +1030,14 @@ def test_columns_that_are_no_features_in_silence(project, names, options, messag
         "y": ["p", "q"] * 25,
         "race": np.arange(50) % 5,
         "year": [*[2007, 2008, 2009, np.nan] * 12, 2007, 2008],
-        **{name: np.sin(np.arange(50) * k) for k, name in enumerate(("z", "t1", "t2", "u"), 2)},
+        **{
+            name: np.sin(np.arange(50) * k)
+            for k, name in enumerate(("z", "t1", "t2", "u"), 2)
+        },
     }
-    table = pd.DataFrame({name: values[name] for name in names}).assign(x=np.arange(50) / 3)
+    table = pd.DataFrame({name: values[name] for name in names}).assign(
+        x=np.arange(50) / 3
+    )
     table.to_csv(project / "t.csv", index=False)
     _, notes = read(project / "t.csv", **options)
     assert any(re.search(message, note) for note in notes)
@@ -772,25 +1046,54 @@ def test_columns_that_are_no_features_in_silence(project, names, options, messag
 def test_counts_and_features_that_are_numbered_are_not_asked_about(project):
     """Whole numbers in most columns are amounts, and x1, x2, x3 no targets where the target is x4."""
     rng = np.random.default_rng(0)
-    pd.DataFrame(rng.integers(0, 4, (60, 6))).add_prefix("snp").assign(y=["p", "q"] * 30).to_csv(
+    pd.DataFrame(rng.integers(0, 4, (60, 6))).add_prefix("snp").assign(
+        y=["p", "q"] * 30
+    ).to_csv(project / "t.csv", index=False)
+    assert read(project / "t.csv")[1] == []
+    pd.DataFrame(rng.standard_normal((60, 4)), columns=["x1", "x2", "x3", "x4"]).to_csv(
         project / "t.csv", index=False
     )
-    assert read(project / "t.csv")[1] == []
-    pd.DataFrame(rng.standard_normal((60, 4)), columns=["x1", "x2", "x3", "x4"]).to_csv(project / "t.csv", index=False)
     assert read(project / "t.csv", target="x4")[1] == []
 
 
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("t.jsonl", '{"a": 1, "y": 0}\n[1, 2]\n', {}, r"a JSON object in each line, .*in line 2"),
-        ("t.jsonl", '{"a": 1, "y": "p"}\n\n{"a": 2}\n', {}, r"a label in each row, got 1 .*in line 3"),
-        ("t.csv", PQ, {"target_path": "t.csv", "test_path": "t.csv"}, r"cannot be combined with dataset\.target_path="),
-        ("t.npz", npz(), {"categorical": ["2"]}, r"categorical: expected columns of a table, got column 2 of a matrix"),
-        ("t.csv", "g,s1,s2\ny,p,q\na,1,2,3\n", {"transpose": True}, r"a label in each row, got 1 .*in column 4"),
+        (
+            "t.jsonl",
+            '{"a": 1, "y": 0}\n[1, 2]\n',
+            {},
+            r"a JSON object in each line, .*in line 2",
+        ),
+        (
+            "t.jsonl",
+            '{"a": 1, "y": "p"}\n\n{"a": 2}\n',
+            {},
+            r"a label in each row, got 1 .*in line 3",
+        ),
+        (
+            "t.csv",
+            PQ,
+            {"target_path": "t.csv", "test_path": "t.csv"},
+            r"cannot be combined with dataset\.target_path=",
+        ),
+        (
+            "t.npz",
+            npz(),
+            {"categorical": ["2"]},
+            r"categorical: expected columns of a table, got column 2 of a matrix",
+        ),
+        (
+            "t.csv",
+            "g,s1,s2\ny,p,q\na,1,2,3\n",
+            {"transpose": True},
+            r"a label in each row, got 1 .*in column 4",
+        ),
     ],
 )
-def test_what_is_refused_of_other_formats_and_second_files(project, name, content, options, message):
+def test_what_is_refused_of_other_formats_and_second_files(
+    project, name, content, options, message
+):
     write(project / name, content)
     with pytest.raises(ValueError, match=message):
         read(name, **options)

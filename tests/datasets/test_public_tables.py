@@ -10,7 +10,12 @@ import pytest
 from r_objects import integer, pairs, r, texts, vector
 
 from provlab.data import load_dataset
-from provlab.data.loaders.tables import Collection, TableEntry, read_table, table_entries
+from provlab.data.loaders.tables import (
+    Collection,
+    TableEntry,
+    read_table,
+    table_entries,
+)
 
 TSV = b"id\tage\tcode\ttold\trest\ttarget\n1\t30\t2\t9\t0\t1\n2\t\t0\t8\t1\t0\n3\t50\t2\t7\t0\t1\n4\t20\t1\t6\t1\t0\n"
 NUMBERS = b"3,1,-0.5,7\n1,2,0.25,8\n2,2,1.5,9\n"
@@ -42,7 +47,9 @@ def test_an_entry_says_what_is_what(tmp_path, case):
     file, content, settings, (names, X, y, groups) = CASES[case]
     path = tmp_path / file
     path.write_bytes(gzip.compress(content) if file.endswith(".gz") else content)
-    entry = TableEntry(file=f"somewhere/{file}", domain="x", source="somebody", **settings)
+    entry = TableEntry(
+        file=f"somewhere/{file}", domain="x", source="somebody", **settings
+    )
     data = read_table(path, entry, name="made", digest="0" * 64)
     assert data.feature_names.tolist() == names
     np.testing.assert_array_equal(data.X, X)
@@ -58,7 +65,14 @@ NAMES = texts("small", "kind", "truth", "M")
 MISSING = -(2**31)
 MATRIX = vector([0.5, 1.5, 2.5, 3.5, 4.5, 5.5], dim=vector([3, 2]))
 WRAPPED = vector([4, MISSING, 6])
-WRAPPER = integer(238) + pairs({"class": texts("wrap_integer")}) + integer(2) + WRAPPED + integer(254) + integer(254)
+WRAPPER = (
+    integer(238)
+    + pairs({"class": texts("wrap_integer")})
+    + integer(2)
+    + WRAPPED
+    + integer(254)
+    + integer(254)
+)
 FRAME = r(
     19,
     integer(4)
@@ -71,13 +85,29 @@ FRAME = r(
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize("form", [b"RDX2\nX\n" + bytes(12), b"RDX3\nX\n" + bytes(12) + integer(5) + b"UTF-8"])
-def test_objects_of_an_r_file_stand_side_by_side_and_below_each_other(tmp_path, pack, form):
+@pytest.mark.parametrize(
+    "form", [b"RDX2\nX\n" + bytes(12), b"RDX3\nX\n" + bytes(12) + integer(5) + b"UTF-8"]
+)
+def test_objects_of_an_r_file_stand_side_by_side_and_below_each_other(
+    tmp_path, pack, form
+):
     path = tmp_path / "d.RData"
-    objects = {"frame": FRAME, "more": FRAME, "y": vector([1.0, 2.0, 3.0]), "z": vector([4.0, 5.0, 6.0])}
+    objects = {
+        "frame": FRAME,
+        "more": FRAME,
+        "y": vector([1.0, 2.0, 3.0]),
+        "z": vector([4.0, 5.0, 6.0]),
+    }
     path.write_bytes(pack(form + pairs(objects)))
     stacks = ("frame + more", "y + z")
-    entry = TableEntry(file="somewhere/d.RData", domain="x", source="x", objects=stacks, target="y", task="regression")
+    entry = TableEntry(
+        file="somewhere/d.RData",
+        domain="x",
+        source="x",
+        objects=stacks,
+        target="y",
+        task="regression",
+    )
     data = read_table(path, entry, name="made", digest="")
     assert data.feature_names.tolist() == ["small", "kind", "truth", "M.1", "M.2"]
     once = [[4, 1, 1, 0.5, 3.5], [np.nan, 0, 0, 1.5, 4.5]]
@@ -100,7 +130,8 @@ def test_each_entry_has_a_field_a_source_and_a_collection_with_a_licence():
         assert " " not in name
 
 
-# rows, columns, classes, rows of the smallest class, columns of texts, groups: of checked.tsv, but for columns left out
+# rows, columns, classes, rows of the smallest class, columns of texts, groups: of
+# checked.tsv, but for columns left out
 SHAPES = {
     "dermatology": (366, 34, 6, 20, 0, 0), "clean1": (476, 166, 2, 207, 0, 92), "crx": (690, 14, 2, 307, 8, 0),
     "communities": (1994, 100, 0, 0, 0, 0), "PLD": (312, 1646, 2, 123, 0, 0), "mayonnaise": (162, 351, 6, 24, 0, 54),
@@ -113,23 +144,38 @@ SHAPES = {
 def test_real_tables_have_the_published_shape_parsed_or_cached(real_mirror, name):
     for _ in range(2):
         data = load_dataset("tables", set=name)
-        smallest = 0 if data.is_regression else np.unique(data.y, return_counts=True)[1].min()
+        smallest = (
+            0 if data.is_regression else np.unique(data.y, return_counts=True)[1].min()
+        )
         n_groups = 0 if data.groups is None else np.unique(data.groups).size
-        assert (*data.X.shape, data.n_classes, smallest, len(data.categories), n_groups) == SHAPES[name]
+        assert (
+            *data.X.shape,
+            data.n_classes,
+            smallest,
+            len(data.categories),
+            n_groups,
+        ) == SHAPES[name]
         assert (data.class_names is None) == data.is_regression
     entry = table_entries()[name]
     assert [*entry.relevant] == data.feature_names[: len(entry.relevant)].tolist()
 
 
 def test_a_shuffled_table_is_brought_into_the_order_of_time(real_mirror):
-    raw = pd.read_csv(real_mirror / "tables" / "uci_regression" / "sml.csv.gz", header=None)
+    raw = pd.read_csv(
+        real_mirror / "tables" / "uci_regression" / "sml.csv.gz", header=None
+    )
     by_time = raw.sort_values([1, 0, 3, 4])[26].to_numpy()
     assert (raw[26].to_numpy() != by_time).mean() > 0.9
     np.testing.assert_array_equal(load_dataset("tables", set="sml").y, by_time)
-    assert np.abs(np.diff(by_time)).mean() < 0.1 * np.abs(np.diff(raw[26])).mean()  # rows are 15 minutes apart
+    # rows are 15 minutes apart
+    assert np.abs(np.diff(by_time)).mean() < 0.1 * np.abs(np.diff(raw[26])).mean()
 
 
 def test_no_column_left_tells_the_groups_or_the_classes(real_mirror):
     """A single column of clean1 and promoters has error 0 with the columns that name molecules and sequences."""
-    for name, telling in (("clean1", "molecule_name"), ("promoters", "name"), ("collins", "Genre")):
+    for name, telling in (
+        ("clean1", "molecule_name"),
+        ("promoters", "name"),
+        ("collins", "Genre"),
+    ):
         assert telling not in load_dataset("tables", set=name).feature_names

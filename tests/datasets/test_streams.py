@@ -13,7 +13,17 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
-from stream_files import dense, npz_of, parquet_of, peak_memory, truncated, write_memmap, write_npy, written, zeroed
+from stream_files import (
+    dense,
+    npz_of,
+    parquet_of,
+    peak_memory,
+    truncated,
+    write_memmap,
+    write_npy,
+    written,
+    zeroed,
+)
 
 from provsel.streams import column_blocks, row_chunks
 
@@ -27,7 +37,10 @@ FORM = {"rows": sparse.csr_array, "columns": sparse.csc_array}
 def values(dtype=np.float64):
     """Return rows for `column_blocks`, of rank 6 and with zeros; `row_chunks` gets their transpose."""
     rng = np.random.default_rng(0)
-    left, right = (rng.standard_normal(shape) * (rng.random(shape) < 0.6) for shape in ((N, 6), (6, D)))
+    left, right = (
+        rng.standard_normal(shape) * (rng.random(shape) < 0.6)
+        for shape in ((N, 6), (6, D))
+    )
     X = 10 * left @ right
     X[-1] = 1  # the largest index of svmlight text occurs
     return (np.abs(X) if np.dtype(dtype).kind == "u" else X).astype(dtype)
@@ -43,14 +56,23 @@ def write_npz(folder, X, form):
 
 def write_parquet(folder, X, names=None, **options):
     names = names or [f"f{i}" for i in range(X.shape[1])]
-    pq.write_table(pa.table([pa.array(column) for column in X.T], names), folder / "X.parquet", **options)
+    pq.write_table(
+        pa.table([pa.array(column) for column in X.T], names),
+        folder / "X.parquet",
+        **options,
+    )
     return folder / "X.parquet"
 
 
 def write_labelled(folder, X, y=Y, **options):
-    names = ["f0", "label", *(f"f{i}" for i in range(1, X.shape[1]))]  # the labels stand between the features
+    # the labels stand between the features
+    names = ["f0", "label", *(f"f{i}" for i in range(1, X.shape[1]))]
     columns = [X[:, 0], y, *X[:, 1:].T]
-    pq.write_table(pa.table([pa.array(column) for column in columns], names), folder / "X.parquet", **options)
+    pq.write_table(
+        pa.table([pa.array(column) for column in columns], names),
+        folder / "X.parquet",
+        **options,
+    )
     return folder / "X.parquet"
 
 
@@ -59,7 +81,9 @@ def write_svmlight(folder, X, name="X.svm", zero_based=False):
     for label, x in zip(Y, X, strict=False):
         pairs = [f"{j + (not zero_based)}:{float(x[j])!r}" for j in np.flatnonzero(x)]
         text += f"{label:+d} {' '.join(pairs)}\n"
-    (folder / name).write_bytes(PACK.get(os.path.splitext(name)[1], bytes)(text.encode()))
+    (folder / name).write_bytes(
+        PACK.get(os.path.splitext(name)[1], bytes)(text.encode())
+    )
     return folder / name
 
 
@@ -70,7 +94,9 @@ COMMON = {
     "npy": write_npy,
     "Fortran npy": lambda folder, X: str(write_npy(folder, X, "F")),
     "parquet": write_parquet,
-    "parquet in row groups": lambda folder, X: write_parquet(folder, X, row_group_size=7),
+    "parquet in row groups": lambda folder, X: write_parquet(
+        folder, X, row_group_size=7
+    ),
     "upper case": lambda folder, X: write_npy(folder, X).rename(folder / "X.NPY"),
 }
 CSR = {"csr": lambda folder, X: sparse.csr_array(X), "csr matrix": lambda folder, X: sparse.csr_matrix(X),
@@ -86,14 +112,21 @@ TEXT = {
 }  # fmt: skip
 LABELLED = {
     "labelled parquet": lambda folder, X: write_labelled(folder, X),
-    "labelled row groups": lambda folder, X: write_labelled(folder, X, row_group_size=7),
+    "labelled row groups": lambda folder, X: write_labelled(
+        folder, X, row_group_size=7
+    ),
 }
 CASES = [
     *(("columns", name, make) for name, make in {**COMMON, **CSC}.items()),
-    *(("rows", name, make) for name, make in {**COMMON, **CSR, **TEXT, **LABELLED}.items()),
+    *(
+        ("rows", name, make)
+        for name, make in {**COMMON, **CSR, **TEXT, **LABELLED}.items()
+    ),
 ]
 every_source = pytest.mark.parametrize(
-    ("lines", "source", "make"), CASES, ids=[f"{lines} of {two}" for lines, two, _ in CASES]
+    ("lines", "source", "make"),
+    CASES,
+    ids=[f"{lines} of {two}" for lines, two, _ in CASES],
 )
 
 
@@ -120,20 +153,27 @@ def test_all_lines_in_order_and_again(lines, source, make, size, tmp_path):
     X = matrix(lines)
     parts = stream(lines, source, make(tmp_path, X), size)
     assert (parts.n_samples, parts.n_features) == X.shape
-    for (first, _), (second, _) in zip(parts, parts, strict=True):  # two passes may run at once
+    # two passes may run at once
+    for (first, _), (second, _) in zip(parts, parts, strict=True):
         assert_array_equal(dense(first), dense(second))
     blocks = list(parts)
     sizes = [part.shape[AXIS[lines]] for part, _ in blocks]
     assert sizes == [min(size, D - start) for start in range(0, D, size)]
     is_sparse = source in {**CSR, **CSC, **TEXT}
     assert all(sparse.issparse(part) == is_sparse for part, _ in blocks)
-    assert all(part.format == FORM[lines].__name__[:3] for part, _ in blocks if is_sparse)
-    assert_array_equal(np.concatenate([dense(part) for part, _ in blocks], axis=AXIS[lines]), X)
+    assert all(
+        part.format == FORM[lines].__name__[:3] for part, _ in blocks if is_sparse
+    )
+    assert_array_equal(
+        np.concatenate([dense(part) for part, _ in blocks], axis=AXIS[lines]), X
+    )
     beside = np.concatenate([beside for _, beside in blocks])
     assert_array_equal(beside, np.arange(D) if lines == "columns" else Y)
 
 
-@pytest.mark.parametrize(("lines", "source", "make"), [case for case in CASES if case[0] == "columns"])
+@pytest.mark.parametrize(
+    ("lines", "source", "make"), [case for case in CASES if case[0] == "columns"]
+)
 @pytest.mark.parametrize("start", [1, 64, D - 1, D])
 def test_columns_from_a_start(lines, source, make, start, tmp_path):
     X = values()
@@ -142,7 +182,9 @@ def test_columns_from_a_start(lines, source, make, start, tmp_path):
     for block, features in blocks:
         assert features.dtype == np.int64
         assert_array_equal(dense(block), X[:, features])
-    assert_array_equal(np.concatenate([[], *(features for _, features in blocks)]), np.arange(start, D))
+    assert_array_equal(
+        np.concatenate([[], *(features for _, features in blocks)]), np.arange(start, D)
+    )
 
 
 @every_source
@@ -152,15 +194,27 @@ def test_float32_stays_and_other_numbers_become_float64(lines, source, make, tmp
     for dtype in types:
         X = matrix(lines, dtype)
         parts = [part for part, _ in stream(lines, source, make(tmp_path, X), 40)]
-        assert {part.dtype for part in parts} == {np.dtype(np.float32 if dtype.endswith("f4") else np.float64)}
-        assert_array_equal(np.concatenate([dense(part) for part in parts], axis=AXIS[lines]), X)
+        assert {part.dtype for part in parts} == {
+            np.dtype(np.float32 if dtype.endswith("f4") else np.float64)
+        }
+        assert_array_equal(
+            np.concatenate([dense(part) for part in parts], axis=AXIS[lines]), X
+        )
 
 
 def test_tables_of_mixed_types_and_of_names_with_dots(tmp_path):
-    table = pa.table({"a": np.float32([1, 2]), "b": np.float32([3, 4]), "c": np.int32([5, 6])})
+    table = pa.table(
+        {"a": np.float32([1, 2]), "b": np.float32([3, 4]), "c": np.int32([5, 6])}
+    )
     pq.write_table(table, tmp_path / "mixed.parquet")
-    assert [block.dtype for block, _ in column_blocks(tmp_path / "mixed.parquet", block_size=1)] == [np.float64] * 3
-    path = write_parquet(tmp_path, np.arange(8.0).reshape(2, 4), ["a", "a.b", "", "a.b.c"])  # no nested columns
+    assert [
+        block.dtype
+        for block, _ in column_blocks(tmp_path / "mixed.parquet", block_size=1)
+    ] == [np.float64] * 3
+    # no nested columns
+    path = write_parquet(
+        tmp_path, np.arange(8.0).reshape(2, 4), ["a", "a.b", "", "a.b.c"]
+    )
     blocks = np.hstack([block for block, _ in column_blocks(path, block_size=1)])
     assert_array_equal(blocks, np.arange(8.0).reshape(2, 4))
     ((X, y),) = row_chunks(path, y="a")
@@ -180,10 +234,21 @@ def test_memory_is_that_of_a_few_chunks(lines, form, tmp_path):
     if form in COMMON:
         X = np.random.default_rng(0).random(shape)
         groups = {"row_group_size": 500 if lines == "rows" else 50}
-        path = write_parquet(tmp_path, X, **groups) if form == "parquet" else COMMON[form](tmp_path, X)
+        path = (
+            write_parquet(tmp_path, X, **groups)
+            if form == "parquet"
+            else COMMON[form](tmp_path, X)
+        )
     else:
-        line = " ".join(f"{j}:{value:.17f}" for j, value in enumerate(np.random.default_rng(0).random(wide), 1))
-        path = written(tmp_path, f"X.{form}", PACK.get(form[-3:], bytes)(f"1 {line}\n".encode() * long))
+        line = " ".join(
+            f"{j}:{value:.17f}"
+            for j, value in enumerate(np.random.default_rng(0).random(wide), 1)
+        )
+        path = written(
+            tmp_path,
+            f"X.{form}",
+            PACK.get(form[-3:], bytes)(f"1 {line}\n".encode() * long),
+        )
         held = 12 * long * wide  # the numbers and their columns; no text
 
     def peak(size):
@@ -205,13 +270,19 @@ def test_memory_is_that_of_a_few_chunks(lines, form, tmp_path):
 def test_labels_of_any_kind_or_none(tmp_path):
     words = np.array(["spam", "ham"] * (D // 2))
     for labels_given in (words, words.astype(object), Y.astype(np.float32), Y > 0):
-        for data, y in ((values().T, labels_given), (write_labelled(tmp_path, values().T, labels_given), "label")):
-            streamed = np.concatenate([labels for _, labels in row_chunks(data, y=y, chunk_rows=40)])
+        for data, y in (
+            (values().T, labels_given),
+            (write_labelled(tmp_path, values().T, labels_given), "label"),
+        ):
+            streamed = np.concatenate(
+                [labels for _, labels in row_chunks(data, y=y, chunk_rows=40)]
+            )
             assert_array_equal(streamed, labels_given)
     for _, name, make in CASES[len(COMMON) + len(CSC) :]:
         chunks = row_chunks(make(tmp_path, values().T), chunk_rows=40)
         assert all((labels is not None) == (name in TEXT) for _, labels in chunks), name
-        assert chunks.n_features == N + (name in LABELLED)  # the labels look like a feature
+        # the labels look like a feature
+        assert chunks.n_features == N + (name in LABELLED)
 
 
 def test_svmlight_text_as_scikit_learn_reads_it(tmp_path):
@@ -221,7 +292,9 @@ def test_svmlight_text_as_scikit_learn_reads_it(tmp_path):
     for size in (1, 2, 10):
         chunks = row_chunks(path, chunk_rows=size)
         assert (chunks.n_samples, chunks.n_features) == (4, 7)
-        assert_array_equal(np.concatenate([dense(X) for X, _ in chunks]), expected.toarray())
+        assert_array_equal(
+            np.concatenate([dense(X) for X, _ in chunks]), expected.toarray()
+        )
         assert_array_equal(np.concatenate([y for _, y in chunks]), labels)
 
 
@@ -242,10 +315,14 @@ def test_given_n_features_save_the_scan(tmp_path):
 @pytest.mark.parametrize("source", ["array", "npy", "csr", "csr npz", "parquet", "svm"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_values_that_are_none_are_refused_in_their_chunk(source, dtype, value, tmp_path):
+def test_values_that_are_none_are_refused_in_their_chunk(
+    source, dtype, value, tmp_path
+):
     X = np.array(values(dtype).T)
     X[[123, 125], [0, 3]] = value
-    parts = iter(row_chunks({**COMMON, **CSR, **TEXT}[source](tmp_path, X), chunk_rows=7))
+    parts = iter(
+        row_chunks({**COMMON, **CSR, **TEXT}[source](tmp_path, X), chunk_rows=7)
+    )
     for _ in range(17):
         next(parts)
     message = r"^row_chunks: chunk 17( in .*)?: expected finite numbers, got NaN or infinity in rows 123, 125 of all"
@@ -256,16 +333,25 @@ def test_values_that_are_none_are_refused_in_their_chunk(source, dtype, value, t
 def test_many_bad_rows_are_counted_and_large_numbers_are_none():
     X = np.ones((20, 3))
     X[4:] = np.nan
-    with pytest.raises(ValueError, match=r"chunk 0: .* in rows 4, 5, 6, 7, 8 and 11 more of all"):
+    with pytest.raises(
+        ValueError, match=r"chunk 0: .* in rows 4, 5, 6, 7, 8 and 11 more of all"
+    ):
         next(iter(row_chunks(X)))
     large = np.full((20, 3), np.finfo(float).max)
-    for X in (large, sparse.csr_array(large), large.astype(np.float64).clip(max=3e38).astype(np.float32)):
+    for X in (
+        large,
+        sparse.csr_array(large),
+        large.astype(np.float64).clip(max=3e38).astype(np.float32),
+    ):
         with np.errstate(over="ignore"):
             assert np.isinf(X.sum())
         assert len(list(row_chunks(X))) == 1
 
 
-@pytest.mark.parametrize("labels", [[1.0, np.nan, -1.0], [1, None, -1], ["a", None, "b"], [True, None, False]])
+@pytest.mark.parametrize(
+    "labels",
+    [[1.0, np.nan, -1.0], [1, None, -1], ["a", None, "b"], [True, None, False]],
+)
 def test_missing_labels_are_refused_in_their_chunk(labels, tmp_path):
     path = write_labelled(tmp_path, np.ones((3, 2)), labels)
     text = written(tmp_path, "X.svm", b"1 1:2\nnan 1:3\n-1 2:4\n")
@@ -292,13 +378,16 @@ LATE = {
 @pytest.mark.parametrize("case", LATE)
 def test_damage_is_refused_in_its_block(case, tmp_path):
     lines, make, message = LATE[case]
-    parts = (row_chunks if lines == "rows" else column_blocks)(make(tmp_path), **SIZE[lines])
+    parts = (row_chunks if lines == "rows" else column_blocks)(
+        make(tmp_path), **SIZE[lines]
+    )
     with pytest.raises(ValueError, match=f"^{SUBJECT[lines]}: .*{message}"):
         list(parts)
 
 
 @pytest.mark.parametrize(
-    ("lines", "source"), [("columns", "npy"), ("rows", "npy"), ("rows", "parquet"), ("rows", "svmlight.gz")]
+    ("lines", "source"),
+    [("columns", "npy"), ("rows", "npy"), ("rows", "parquet"), ("rows", "svmlight.gz")],
 )
 def test_a_file_that_is_cut_while_it_is_read_is_refused(lines, source, tmp_path):
     """A mapping kept open would end the process by SIGBUS."""
@@ -308,7 +397,10 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(lines, source, tmp_path)
     next(running)
     truncated(path, 0.5)
     for begun in (running, parts) if source == "npy" else (parts,):
-        with pytest.raises(ValueError, match=rf"^{SUBJECT[lines]}: .*(whole|in good order).*; write the file again"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^{SUBJECT[lines]}: .*(whole|in good order).*; write the file again",
+        ):
             list(begun)
 
 
@@ -316,7 +408,9 @@ def test_a_text_that_is_cut_between_two_lines_has_fewer_rows(tmp_path):
     path = written(tmp_path, "X.svm", b"1 1:2\n-1 2:3\n1 1:4\n")
     chunks = row_chunks(path, chunk_rows=2)
     written(tmp_path, "X.svm", b"1 1:2\n-1 2:3\n")
-    message = r"X.svm: expected 3 rows as on the first pass, got 2; leave the file unchanged"
+    message = (
+        r"X.svm: expected 3 rows as on the first pass, got 2; leave the file unchanged"
+    )
     with pytest.raises(ValueError, match=message):
         list(chunks)
 
@@ -361,13 +455,16 @@ BOTH = {
                       "expected distinct column names, got 'a' more than once; rename them"),
 }  # fmt: skip
 OF_COLUMNS = (
-    r"expected a NumPy array without mask, a SciPy CSC matrix, or the path of a .npy, .npz, .parquet file, got "
+    r"expected a NumPy array without mask, a SciPy CSC matrix, "
+    r"or the path of a .npy, .npz, .parquet file, got "
 )
 OF_ROWS = (
     r"expected a NumPy array without mask, a SciPy CSR matrix, or the path of a \.npy, \.npz, \.parquet or svmlight "
     r"file \(\.svm, \.svmlight, \.libsvm, \.txt, also \.gz, \.xz, \.bz2\), got "
 )
-LINES = r"expected lines 'label index:value \.\.\.' with increasing indices from 0 on, got "
+LINES = (
+    r"expected lines 'label index:value \.\.\.' with increasing indices from 0 on, got "
+)
 COLUMNS_ONLY = {
     "list": (lambda folder: [[1.0]], OF_COLUMNS + "list; convert"),
     "none": (lambda folder: None, OF_COLUMNS + "NoneType"),
@@ -382,11 +479,19 @@ ROWS_ONLY = {
     "list": (lambda folder: [[1.0]], OF_ROWS + "list; convert"),
     "suffix": (lambda folder: "table.csv", OF_ROWS + "'table.csv'"),
     "packed array": (lambda folder: "X.npy.gz", OF_ROWS + "'X.npy.gz'"),
-    "csc": (lambda folder: sparse.csc_array(values()), r"expected .* to be in CSR form.*got CSC; .*\.tocsr\(\)"),
-    "npz csc": (lambda folder: write_npz(folder, values(), sparse.csc_array), r"in CSR.*got CSC; .*\.tocsr\(\)"),
+    "csc": (
+        lambda folder: sparse.csc_array(values()),
+        r"expected .* to be in CSR form.*got CSC; .*\.tocsr\(\)",
+    ),
+    "npz csc": (
+        lambda folder: write_npz(folder, values(), sparse.csc_array),
+        r"in CSR.*got CSC; .*\.tocsr\(\)",
+    ),
     **{
         f"{name} cut": (
-            lambda folder, name=name: truncated(write_svmlight(folder, values(), name), 0.5),
+            lambda folder, name=name: truncated(
+                write_svmlight(folder, values(), name), 0.5
+            ),
             rf"{name}: expected rows from 0 on in good order, got .*(end-of-stream|EOF).* while reading; write the "
             rf"file again",
         )
@@ -399,7 +504,8 @@ ROWS_ONLY = {
 }
 TEXTS = {
     b"# nothing\n": "X.svm: expected at least one row, got none",
-    b"1 1:2\n1:0.5 2:3\n": LINES + r"could not convert string to float: b'1:0.5' in row 1; write the file again",
+    b"1 1:2\n1:0.5 2:3\n": LINES
+    + r"could not convert string to float: b'1:0.5' in row 1; write the file again",
     b"1 3:2 2:1\n": LINES + "index 2 after 3 in row 0",
     b"1 1:1\n1 2:x\n": LINES + ".*in row 1;",
     b"1 99999999999:1\n": LINES + ".* in row 0;",
@@ -408,7 +514,10 @@ TEXTS = {
     b"1 1:2\n# c\n-": LINES + ".* in row 1;",
 }
 for _text, _message in TEXTS.items():
-    ROWS_ONLY[_text] = (lambda folder, text=_text: written(folder, "X.svm", text), _message)
+    ROWS_ONLY[_text] = (
+        lambda folder, text=_text: written(folder, "X.svm", text),
+        _message,
+    )
 REFUSED = [
     *((column_blocks, case, *value) for case, value in {**BOTH, **COLUMNS_ONLY}.items()),
     *((row_chunks, case, *value) for case, value in {**BOTH, **ROWS_ONLY}.items()),
@@ -419,11 +528,17 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "case", "make", "message"), REFUSED, ids=[f"{c[0].__name__} {c[1]}" for c in REFUSED])
+@pytest.mark.parametrize(
+    ("call", "case", "make", "message"),
+    REFUSED,
+    ids=[f"{c[0].__name__} {c[1]}" for c in REFUSED],
+)
 def test_bad_sources_are_refused(call, case, make, message, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
-    with pytest.raises((ValueError, FileNotFoundError), match=f"^{call.__name__}: .*{message}"):
+    with pytest.raises(
+        (ValueError, FileNotFoundError), match=f"^{call.__name__}: .*{message}"
+    ):
         call(make(folder))
 
 

@@ -11,7 +11,12 @@ from sklearn.datasets import load_svmlight_file
 from provsel.streams import svmlight_text
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
-NUMBERS = FINITE.map(repr) | FINITE.map("{:.16g}".format) | FINITE.map("{:g}".format) | st.integers(-99, 99).map(str)
+NUMBERS = (
+    FINITE.map(repr)
+    | FINITE.map("{:.16g}".format)
+    | FINITE.map("{:g}".format)
+    | st.integers(-99, 99).map(str)
+)
 
 
 @st.composite
@@ -22,7 +27,11 @@ def plain_lines(draw):
         columns = sorted(draw(st.sets(st.integers(1, 300), max_size=6)))
         label = draw(st.sampled_from(["1", "-1", "+1", "3", "0.5", "-2e-3"]))
         pairs = [f"{j}:{draw(NUMBERS)}" for j in columns]
-        lines.append((" ".join([label, *pairs]) + draw(st.sampled_from(["\n", " \n", "\r\n"]))).encode())
+        lines.append(
+            (
+                " ".join([label, *pairs]) + draw(st.sampled_from(["\n", " \n", "\r\n"]))
+            ).encode()
+        )
     return lines
 
 
@@ -48,9 +57,20 @@ def outcome(parse, lines, **options):
 @given(plain_lines(), st.booleans(), st.sampled_from([None, 300]))
 @example([b"1\n", b"-1 1:5e-324 2:1.7976931348623157e+308 3:-0.0 4:0\n"], False, None)
 @example([b"1\n"], True, 3)
-@example([b"1\n", b"-2e-3 1:-1.6128e-2770 2:1e-2770 3:0.0 4:-3e-0500\n", b"-1e-400 1:-1e-323\n"], False, None)
+@example(
+    [
+        b"1\n",
+        b"-2e-3 1:-1.6128e-2770 2:1e-2770 3:0.0 4:-3e-0500\n",
+        b"-1e-400 1:-1e-323\n",
+    ],
+    False,
+    None,
+)
 def test_plain_rows_have_the_bits_of_scikit_learn(lines, zero_based, width):
-    options = {"zero_based": zero_based, "n_features": 301 if width and zero_based else width}
+    options = {
+        "zero_based": zero_based,
+        "n_features": 301 if width and zero_based else width,
+    }
     parsed = svmlight_text._plain(lines, **options)
     if parsed is None:  # -0 only
         assert svmlight_text._NEGATIVE_ZERO.search(b"".join(lines))
@@ -66,20 +86,44 @@ def test_whatever_stands_in_a_line_is_read_or_refused_as_by_scikit_learn(lines, 
     for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(text) - 1))
         odd = data.draw(
-            st.sampled_from([b"", b" ", b":", b"-", b".", b"e", b"+", b"0", b"1", b"#", b",", b"\t", b"x", b"\0"])
+            st.sampled_from(
+                [
+                    b"",
+                    b" ",
+                    b":",
+                    b"-",
+                    b".",
+                    b"e",
+                    b"+",
+                    b"0",
+                    b"1",
+                    b"#",
+                    b",",
+                    b"\t",
+                    b"x",
+                    b"\0",
+                ]
+            )
         )
         text[place : place + data.draw(st.integers(0, 1))] = odd
-    lines = [line for line in BytesIO(bytes(text)).readlines() if line.split(b"#")[0].strip()]
+    lines = [
+        line for line in BytesIO(bytes(text)).readlines() if line.split(b"#")[0].strip()
+    ]
     if not lines:
         return
-    options = {"zero_based": data.draw(st.booleans()), "n_features": data.draw(st.sampled_from([None, 301, 20]))}
+    options = {
+        "zero_based": data.draw(st.booleans()),
+        "n_features": data.draw(st.sampled_from([None, 301, 20])),
+    }
     parsed = outcome(svmlight_text.parsed, lines, **options)
     expected = outcome(by_scikit_learn, lines, **options)
     if isinstance(expected, svmlight_text.Rows):
         assert isinstance(parsed, svmlight_text.Rows), parsed
         same_bits(parsed, expected)
     else:
-        assert isinstance(parsed[0], type), f"read {parsed}, where scikit-learn says {expected}"
+        assert isinstance(parsed[0], type), (
+            f"read {parsed}, where scikit-learn says {expected}"
+        )
         assert parsed == expected
 
 

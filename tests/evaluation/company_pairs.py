@@ -29,7 +29,11 @@ def cells_of(named):
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_each_pair_in_both_orders(shard, named):
-    quick = {name: of_name for name, of_name in named.items() if not name.startswith((*SLOW, "scorer "))}
+    quick = {
+        name: of_name
+        for name, of_name in named.items()
+        if not name.startswith((*SLOW, "scorer "))
+    }
     company = cells_of(quick)
     expected, failures = alone(company, folds=(0,))
     assert failures == {}

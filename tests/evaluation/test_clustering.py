@@ -17,9 +17,15 @@ from provlab.run.measuring import partition_scores
 from provsel.kernels.clustering_cost import BLOCK_VALUES, kmeans_cost
 from provsel.models import KMeansClustering
 
-FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csc_matrix": sparse.csc_matrix}
+FORMS = {
+    "dense": np.asarray,
+    "csr_array": sparse.csr_array,
+    "csc_matrix": sparse.csc_matrix,
+}
 LABELLINGS = st.integers(1, 12).flatmap(
-    lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)])
+    lambda n: st.tuples(
+        *[st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)]
+    )
 )
 
 
@@ -31,7 +37,9 @@ def best_renaming(y, labels):
     agreements = []
     for chosen in permutations(classes, len(clusters)):
         renaming = dict(zip(clusters, chosen, strict=True))
-        agreements.append(np.mean([renaming[b] == a for a, b in zip(y, labels, strict=True)]))
+        agreements.append(
+            np.mean([renaming[b] == a for a, b in zip(y, labels, strict=True)])
+        )
     return max(agreements)
 
 
@@ -56,7 +64,9 @@ def test_label_values_do_not_matter():
     rng = np.random.default_rng(0)
     a = rng.integers(0, 5, 50)
     b = rng.integers(0, 4, 50)
-    assert partition_scores(np.array(list("vwxyz"))[a], 100 - 7.5 * b) == partition_scores(a, b)
+    assert partition_scores(
+        np.array(list("vwxyz"))[a], 100 - 7.5 * b
+    ) == partition_scores(a, b)
 
 
 def test_scores_are_scikit_learns():
@@ -82,14 +92,18 @@ def test_cost_is_the_distance_to_the_projection(form, dtype):
     P /= np.linalg.norm(P, axis=0)
     expected = np.linalg.norm(X - P @ (P.T @ X)) ** 2
     assert kmeans_cost(FORMS[form](X), labels) == pytest.approx(expected, rel=1e-10)
-    assert kmeans_cost(FORMS[form](X), rng.permutation(labels)) != pytest.approx(expected, rel=1e-3)
+    assert kmeans_cost(FORMS[form](X), rng.permutation(labels)) != pytest.approx(
+        expected, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_large_means_do_not_cancel(form):
     X, y = groups()
     shifted = X + 1e7
-    difference = (shifted**2).sum() - sum((shifted[y == c].sum(axis=0) ** 2).sum() / (y == c).sum() for c in range(4))
+    difference = (shifted**2).sum() - sum(
+        (shifted[y == c].sum(axis=0) ** 2).sum() / (y == c).sum() for c in range(4)
+    )
     expected = kmeans_cost(X, y)
     assert kmeans_cost(FORMS[form](shifted), y) == pytest.approx(expected, rel=1e-7)
     assert difference != pytest.approx(expected, rel=1e-3)
@@ -114,7 +128,9 @@ def test_kmeans_finds_groups_and_is_a_fixed_point(form, dtype):
     assert partition_scores(y, model.labels_)["error"] < 0.05
     means = np.vstack([X[model.labels_ == c].mean(axis=0) for c in range(3)])
     assert_allclose(model.cluster_centers_, means, rtol=1e-4, atol=1e-5)
-    assert_array_equal(((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1), model.labels_)
+    assert_array_equal(
+        ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1), model.labels_
+    )
     assert model.inertia_ == pytest.approx(kmeans_cost(X, model.labels_), rel=1e-5)
     assert model.cluster_centers_.dtype == dtype
     assert model.labels_.dtype == np.int64
@@ -123,9 +139,16 @@ def test_kmeans_finds_groups_and_is_a_fixed_point(form, dtype):
 
 def test_kmeans_on_digits_is_as_good_as_scikit_learns_default():
     digits = load_digits()
-    ours = [KMeansClustering(random_state=seed).fit(digits.data, digits.target) for seed in range(5)]
+    ours = [
+        KMeansClustering(random_state=seed).fit(digits.data, digits.target)
+        for seed in range(5)
+    ]
     theirs = KMeans(10, n_init=10, random_state=0).fit(digits.data)
-    assert theirs.inertia_ * (1 - 1e-3) < min(model.inertia_ for model in ours) < theirs.inertia_ * 1.02
+    assert (
+        theirs.inertia_ * (1 - 1e-3)
+        < min(model.inertia_ for model in ours)
+        < theirs.inertia_ * 1.02
+    )
     assert max(model.inertia_ for model in ours) < theirs.inertia_ * 1.2
     assert partition_scores(digits.target, ours[0].labels_)["nmi"] > 0.6
 
@@ -133,9 +156,14 @@ def test_kmeans_on_digits_is_as_good_as_scikit_learns_default():
 def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
     X, y = groups()
     assert KMeansClustering(random_state=0).fit(X, y).n_clusters_ == 4
-    assert KMeansClustering(random_state=0).fit(X, np.array(list("spqr"))[y]).n_clusters_ == 4
+    assert (
+        KMeansClustering(random_state=0).fit(X, np.array(list("spqr"))[y]).n_clusters_
+        == 4
+    )
     assert np.unique(KMeansClustering(random_state=0).fit_predict(X, y)).size == 4
-    given_, without = (KMeansClustering(3, random_state=0).fit(X, labels) for labels in (y, None))
+    given_, without = (
+        KMeansClustering(3, random_state=0).fit(X, labels) for labels in (y, None)
+    )
     assert given_.n_clusters_ == 3
     assert_array_equal(given_.labels_, without.labels_)
 
@@ -143,8 +171,14 @@ def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda X, y: KMeansClustering().fit(X), "expected n_clusters, or labels y whose classes are counted"),
-        (lambda X, y: KMeansClustering().fit(X, y[:-1]), "inconsistent numbers of samples"),
+        (
+            lambda X, y: KMeansClustering().fit(X),
+            "expected n_clusters, or labels y whose classes are counted",
+        ),
+        (
+            lambda X, y: KMeansClustering().fit(X, y[:-1]),
+            "inconsistent numbers of samples",
+        ),
         *(
             (
                 lambda X, y, n=n: KMeansClustering(n_local_trials=n).fit(X, y),
@@ -153,12 +187,24 @@ def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
             for n in (0, 1.5, True)
         ),
         *(
-            (lambda X, y, n=n: KMeansClustering(n).fit(X), rf"expected n_clusters to be None or .* rows, 60, got {n!r}")
+            (
+                lambda X, y, n=n: KMeansClustering(n).fit(X),
+                rf"expected n_clusters to be None or .* rows, 60, got {n!r}",
+            )
             for n in (0, 61, 2.0, True, "all")
         ),
-        (lambda X, y: kmeans_cost(X, y[:-1]), r"expected as many .*, got shapes \(59,\) and \(60, 12\)|\(60,\)"),
-        (lambda X, y: kmeans_cost(X[:0], []), r"kmeans_cost: expected as many labels as rows, at least one"),
-        (lambda X, y: kmeans_cost(y, y), r"kmeans_cost: expected X of two dimensions, got shape \(60,\)"),
+        (
+            lambda X, y: kmeans_cost(X, y[:-1]),
+            r"expected as many .*, got shapes \(59,\) and \(60, 12\)|\(60,\)",
+        ),
+        (
+            lambda X, y: kmeans_cost(X[:0], []),
+            r"kmeans_cost: expected as many labels as rows, at least one",
+        ),
+        (
+            lambda X, y: kmeans_cost(y, y),
+            r"kmeans_cost: expected X of two dimensions, got shape \(60,\)",
+        ),
     ],
 )
 def test_what_cannot_be_clustered_is_refused(call, message):

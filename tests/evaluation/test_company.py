@@ -13,7 +13,8 @@ from provlab.core.store import TrialStore
 from provlab.run.task import run_task
 from small_runs import records_of, rows, run_quietly
 
-# What methods warn of on such small data is no matter here, and warnings are errors in other tests.
+# What methods warn of on such small data is no matter here, and warnings are errors in
+# other tests.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 MEMBERS = '''
@@ -190,7 +191,13 @@ def members(tmp_path, monkeypatch):
 
 
 def own(name, *overrides, data=DENSE):
-    return cells("selector=any", f"selector._target_=members.{name}", *PLAIN, *overrides, data=data)
+    return cells(
+        "selector=any",
+        f"selector._target_=members.{name}",
+        *PLAIN,
+        *overrides,
+        data=data,
+    )
 
 
 @cache
@@ -199,13 +206,24 @@ def innocents(data):
     sized = ["selector.n_features_to_select=6", *PLAIN]
     return [
         *cells("selector=full", *PLAIN, data=data),
-        *cells("selector=bss", "selector.n_features_to_select=20", "+selector.rank=4", data=data),
+        *cells(
+            "selector=bss",
+            "selector.n_features_to_select=20",
+            "+selector.rank=4",
+            data=data,
+        ),
         *cells("selector=rrqr", *sized, data=data),
         *cells("selector=leverage", *sized, data=data),
         *cells("selector=laplacian_score", *sized, data=data),
         *own("Honest", data=data),
         *own("DrawsWithoutSeed", data=data),
-        *cells("selector=full", "model=logistic", *PLAIN, "+protocol.scoring=[roc_auc,neg_log_loss]", data=data),
+        *cells(
+            "selector=full",
+            "model=logistic",
+            *PLAIN,
+            "+protocol.scoring=[roc_auc,neg_log_loss]",
+            data=data,
+        ),
     ]
 
 
@@ -232,7 +250,11 @@ HOSTILE = {
 }
 OF_SPARSE = {"ReplacesSparse": "writes", "WritesIndices": "writes"}
 CASES = [(name, outcome, DENSE) for name, (_, outcome) in HOSTILE.items()]
-CASES += [(name, outcome, SPARSE) for name, (is_for_sparse, outcome) in HOSTILE.items() if is_for_sparse]
+CASES += [
+    (name, outcome, SPARSE)
+    for name, (is_for_sparse, outcome) in HOSTILE.items()
+    if is_for_sparse
+]
 CASES += [(name, outcome, SPARSE) for name, outcome in OF_SPARSE.items()]
 
 
@@ -252,22 +274,30 @@ def assert_changes_nothing(hostile, data, outcome, culprit):
         assert {key: records.get(key) for key in expected} == expected
         if outcome == "works":
             assert failures == {}
-            assert {key: text for key, text in records.items() if key not in expected} == run(hostile)[0]
+            assert {
+                key: text for key, text in records.items() if key not in expected
+            } == run(hostile)[0]
         elif outcome == "writes":
             assert len(failures) == sum(cell.n_trials for cell in hostile)
             for reason in failures.values():
-                assert re.search(WRITES.format(re.escape(culprit), re.escape(culprit.split()[-1])), reason)
+                assert re.search(
+                    WRITES.format(re.escape(culprit), re.escape(culprit.split()[-1])),
+                    reason,
+                )
 
 
 @pytest.mark.parametrize(
-    ("name", "outcome", "data"), CASES, ids=lambda value: value if isinstance(value, str) else value[0]
+    ("name", "outcome", "data"),
+    CASES,
+    ids=lambda value: value if isinstance(value, str) else value[0],
 )
 def test_a_hostile_selector_changes_no_other_result(name, outcome, data):
     assert_changes_nothing(own(name, data=data), data, outcome, f"members.{name}")
 
 
 @pytest.mark.parametrize(
-    ("name", "outcome"), [("ClearsFlag", "writes"), ("WritesX", "writes"), ("NeedsWritable", "works")]
+    ("name", "outcome"),
+    [("ClearsFlag", "writes"), ("WritesX", "writes"), ("NeedsWritable", "works")],
 )
 def test_a_hostile_selector_on_support_vectors_changes_no_other_result(name, outcome):
     """They are rows of their own, which another method of the fold has too."""
@@ -276,7 +306,11 @@ def test_a_hostile_selector_on_support_vectors_changes_no_other_result(name, out
 
 
 OTHERS = {
-    "a model that writes to its copy of test rows": ("model=any", "model._target_=members.ZeroesInPredict", "works"),
+    "a model that writes to its copy of test rows": (
+        "model=any",
+        "model._target_=members.ZeroesInPredict",
+        "works",
+    ),
     "a measure that writes to test rows": (
         "model=logistic",
         "+protocol.measures=[{_target_:members.WritesTestRowsOfTrial}]",
@@ -302,10 +336,14 @@ def test_a_model_that_works_in_place_changes_no_other_result(tmp_path):
     """Nothing has to be trusted for it: without read-only rows the second Ridge had an R2 of -7000."""
     X = np.random.default_rng(0).normal(50.0, 1.0, size=(60, 4))
     table = np.column_stack([X, X @ [1.0, 2.0, 0.0, 1.0]])
-    np.savetxt(tmp_path / "r.csv", table, delimiter=",", header="a,b,c,d,label", comments="")
+    np.savetxt(
+        tmp_path / "r.csv", table, delimiter=",", header="a,b,c,d,label", comments=""
+    )
     data = ("dataset=file", f"dataset.path={tmp_path / 'r.csv'}", "preparation=none")
     in_place, on_copy = (
-        cells("selector=full", "model=ridge", f"+model.copy_X={copies}", *PLAIN, data=data)
+        cells(
+            "selector=full", "model=ridge", f"+model.copy_X={copies}", *PLAIN, data=data
+        )
         for copies in ("false", "true")
     )
     expected, _ = alone(on_copy)
@@ -316,11 +354,15 @@ def test_a_model_that_works_in_place_changes_no_other_result(tmp_path):
 
 
 def test_a_preparation_may_use_its_memory_again():
-    prepared = records_of(*own("Honest", "preparation=any", "preparation._target_=members.ReusesMemory"))
+    prepared = records_of(
+        *own("Honest", "preparation=any", "preparation._target_=members.ReusesMemory")
+    )
     plain = records_of(*own("Honest"))
     assert len(plain) == 2
     for name in ("error", "n_train", "n_test"):
-        assert [record[name] for record in prepared] == [record[name] for record in plain]
+        assert [record[name] for record in prepared] == [
+            record[name] for record in plain
+        ]
 
 
 def test_a_class_that_needs_rows_to_write_to_gets_a_copy():
@@ -329,25 +371,35 @@ def test_a_class_that_needs_rows_to_write_to_gets_a_copy():
     [writes] = own("ScalesX")
     [honest] = own("Honest")
     with pytest.warns(
-        UserWarning, match=r"members\.NeedsWritable: .* fails on read-only arrays, .*=\[members\.NeedsWritable\] avoids"
+        UserWarning,
+        match=r"members\.NeedsWritable: .* fails on read-only arrays, .*=\[members\.NeedsWritable\] avoids",
     ):
         run_task(make_tasks([needs])[0])
     settings = {"private_copies": ["members.NeedsWritable", "members.ScalesX"]}
     records, failures = run([needs, writes, honest], **settings)
     assert failures == {}
     assert {key: records[key] for key in run([honest])[0]} == run([honest])[0]
-    assert run([writes], **settings)[0].keys() == run([writes])[1].keys()  # no key has the setting
-    with pytest.raises(ValueError, match=r"executor\.private_copies: expected a list .* got 'members\.ScalesX'; write"):
+    # no key has the setting
+    assert run([writes], **settings)[0].keys() == run([writes])[1].keys()
+    with pytest.raises(
+        ValueError,
+        match=r"executor\.private_copies: expected a list .* got 'members\.ScalesX'; write",
+    ):
         run([writes], private_copies="members.ScalesX")
 
 
 def test_company_order_and_resuming_change_no_result(members):
     """Of what is registered and fitted within a second; `company_pairs.py` has the rest, and runs each pair."""
-    named = {name: of_name for name, of_name in everything(members).items() if not name.startswith(("Boruta", "MCP"))}
+    named = {
+        name: of_name
+        for name, of_name in everything(members).items()
+        if not name.startswith(("Boruta", "MCP"))
+    }
     company = [cell for of_name in named.values() for cell in of_name]
     expected, failures = alone(company, folds=(0,))
     refused = {name for name, of_name in named.items() if run(of_name, folds=(0,))[1]}
-    assert all(name.startswith("scorer ") for name in refused)  # such as scorers for two classes called 0 and 1
+    # such as scorers for two classes called 0 and 1
+    assert all(name.startswith("scorer ") for name in refused)
     assert len(expected) > 100 > 10 * len(refused)
     order = np.random.default_rng(0).permutation(len(company))
     for arranged in (company[::-1], [company[k] for k in order]):
@@ -366,7 +418,13 @@ def test_executors_change_no_result(executor, members, tmp_path):
         run_quietly([cell], undisturbed)
     run_quietly(innocents(DENSE)[3:5], store)
     hostile = [*own("KeepsAndWritesLater"), *own("ClearsFlag"), *own("NeedsWritable")]
-    run_quietly([*innocents(DENSE)[:4], *hostile, *innocents(DENSE)[4:]], store, {"name": executor, "n_jobs": 2})
+    run_quietly(
+        [*innocents(DENSE)[:4], *hostile, *innocents(DENSE)[4:]],
+        store,
+        {"name": executor, "n_jobs": 2},
+    )
     ids = [cell.id for cell in innocents(DENSE)]
-    assert rows(store, cells=ids, columns=STABLE) == rows(undisturbed, cells=ids, columns=STABLE)
+    assert rows(store, cells=ids, columns=STABLE) == rows(
+        undisturbed, cells=ids, columns=STABLE
+    )
     assert len(undisturbed.keys()) == 2 * len(ids)

@@ -26,7 +26,9 @@ def data():
     X = rng.standard_normal((40, 6))
     y = np.where(np.arange(40) % 2, 1, -1)
     train = np.arange(40) < 25
-    return make_dataset(X, y, list("abcdef"), name="made", source="test", official_train=train)
+    return make_dataset(
+        X, y, list("abcdef"), name="made", source="test", official_train=train
+    )
 
 
 def context(data, split):
@@ -54,7 +56,12 @@ def write_table(tmp_path, monkeypatch):
     return write
 
 
-OWN = ["dataset=file", "dataset.path=t.csv", "selector=uniform", "selector.n_features_to_select=1"]
+OWN = [
+    "dataset=file",
+    "dataset.path=t.csv",
+    "selector=uniform",
+    "selector.n_features_to_select=1",
+]
 RARE = ["a"] * 57 + ["b"] * 3
 TWO = [*"ab"] * 30
 OTHER = "protocol=fixed_folds"
@@ -88,7 +95,10 @@ def test_small_classes_are_left_out_where_a_setting_says_so(write_table, tmp_pat
     write_table(63, y=[*TWO, "rare", "rare", "rare"])
     [plain] = cells_of(compose_config(OWN))
     [stated] = cells_of(compose_config([*OWN, "dataset.min_class_size=null"]))
-    with pytest.warns(UserWarning, match=r"fewer than min_class_size=10 rows are left out: rare \(3 rows\)"):
+    with pytest.warns(
+        UserWarning,
+        match=r"fewer than min_class_size=10 rows are left out: rare \(3 rows\)",
+    ):
         [without] = cells_of(compose_config([*OWN, "+dataset.min_class_size=10"]))
     assert plain.json == stated.json
     assert "min_class_size" not in plain.json
@@ -124,7 +134,9 @@ class Halves(AbstractPrediction):
 
     def rows(self, dataset, *, n_splits, split_seed, fold):
         rows = np.arange(len(dataset.y))
-        return train_test_split(rows, test_size=0.5, stratify=dataset.y, random_state=split_seed)
+        return train_test_split(
+            rows, test_size=0.5, stratify=dataset.y, random_state=split_seed
+        )
 
 
 def test_protocols_agree_on_the_kinds_of_their_columns():
@@ -141,15 +153,25 @@ def test_a_protocol_is_a_class(data, monkeypatch):
     assert len(np.unique(np.vstack([fold.view.X, fold.X_test]), axis=0)) == 40
     cell = small_cell(UNIFORM, repeats=2, draws=1, split="halves", n_splits=1)
     results = [run_task(task).records for task in make_tasks([cell])]
-    assert [(record["repeat"], record["fold"], record["n_test"]) for [record] in results] == [(0, 0, 30), (1, 0, 30)]
-    with pytest.raises(ValueError, match=r"protocol\.n_splits: expected 1 for the split halves, got 3"):
+    assert [
+        (record["repeat"], record["fold"], record["n_test"]) for [record] in results
+    ] == [(0, 0, 30), (1, 0, 30)]
+    with pytest.raises(
+        ValueError, match=r"protocol\.n_splits: expected 1 for the split halves, got 3"
+    ):
         small_cell(UNIFORM, split="halves", n_splits=3)
 
 
 @pytest.mark.parametrize(
-    "chosen", [["protocol=official_split"], ["protocol=streamed", "selector=full", "model=liblinear"]]
+    "chosen",
+    [
+        ["protocol=official_split"],
+        ["protocol=streamed", "selector=full", "model=liblinear"],
+    ],
 )
-def test_the_split_of_a_data_set_is_one_fold_whatever_a_sweep_says_and_a_failure_without_one(chosen):
+def test_the_split_of_a_data_set_is_one_fold_whatever_a_sweep_says_and_a_failure_without_one(
+    chosen,
+):
     counts = ["protocol.repeats=4", "protocol.n_splits=7", "protocol.draws=2"]
     [cell] = cells_of(compose_config([*chosen, *counts]))
     assert cell.protocol["repeats"] == 1
@@ -160,39 +182,67 @@ def test_the_split_of_a_data_set_is_one_fold_whatever_a_sweep_says_and_a_failure
 
 
 @pytest.mark.parametrize("regression", [False, True])
-def test_large_data_sets_of_the_benchmark_train_on_a_sample_and_test_on_all_others(regression):
+def test_large_data_sets_of_the_benchmark_train_on_a_sample_and_test_on_all_others(
+    regression,
+):
     rng = np.random.default_rng(0)
     y = rng.normal(size=2600) if regression else np.repeat([0, 1, 2], [1300, 780, 520])
-    data = make_dataset(rng.normal(size=(2600, 2)), y, name="large", source="", regression=regression)
+    data = make_dataset(
+        rng.normal(size=(2600, 2)), y, name="large", source="", regression=regression
+    )
     samples = []
     for fold in range(5):
-        train, test = protocol_named("benchmark_sample").rows(data, n_splits=5, split_seed=3, fold=fold)
+        train, test = protocol_named("benchmark_sample").rows(
+            data, n_splits=5, split_seed=3, fold=fold
+        )
         assert sorted([*train, *test]) == [*range(2600)]
         assert train.size == 2000
         if not regression:
             assert np.bincount(y[train]).tolist() == [1000, 600, 400]
         samples.append(frozenset(train))
     assert len({*samples}) == 5
-    small = make_dataset(data.X[:2500], y[:2500], name="small", source="", regression=regression)
-    grouped = make_dataset(data.X, y, name="grouped", source="", regression=regression, groups=np.arange(2600))
+    small = make_dataset(
+        data.X[:2500], y[:2500], name="small", source="", regression=regression
+    )
+    grouped = make_dataset(
+        data.X,
+        y,
+        name="grouped",
+        source="",
+        regression=regression,
+        groups=np.arange(2600),
+    )
     for refused, got in ((small, "2500 rows"), (grouped, "groups of rows")):
         message = rf"{refused.name}: expected more than 2500 rows without groups .*, got {got}; use protocol=benchmark"
         with pytest.raises(ValueError, match=message):
-            protocol_named("benchmark_sample").rows(refused, n_splits=5, split_seed=3, fold=0)
+            protocol_named("benchmark_sample").rows(
+                refused, n_splits=5, split_seed=3, fold=0
+            )
 
 
 def test_rows_in_the_order_of_time_are_tested_after_at_most_2000_that_train():
-    data = make_dataset(np.ones((9000, 1)), np.arange(9000) % 2, name="hours", source="")
+    data = make_dataset(
+        np.ones((9000, 1)), np.arange(9000) % 2, name="hours", source=""
+    )
     ends = []
     for fold in range(5):
-        train, test = protocol_named("benchmark_time_order").rows(data, n_splits=5, split_seed=0, fold=fold)
+        train, test = protocol_named("benchmark_time_order").rows(
+            data, n_splits=5, split_seed=0, fold=fold
+        )
         assert (np.diff([*train, *test]) == 1).all()
         ends.append((len(train), test[0], test[-1]))
-    assert ends == [(1500, 1500, 2999), *((2000, start, start + 1499) for start in (3000, 4500, 6000, 7500))]
+    assert ends == [
+        (1500, 1500, 2999),
+        *((2000, start, start + 1499) for start in (3000, 4500, 6000, 7500)),
+    ]
 
 
 def test_folds_of_the_benchmark_have_keys_of_their_own():
-    chosen = ["protocol=benchmark", "protocol=benchmark_sample", "protocol=benchmark_time_order"]
+    chosen = [
+        "protocol=benchmark",
+        "protocol=benchmark_sample",
+        "protocol=benchmark_time_order",
+    ]
     cells = [cells_of(compose_config(["dataset=digits", text]))[0] for text in chosen]
     assert len({cell.id for cell in cells}) == 3
     assert [cell.n_trials for cell in cells] == [10, 5, 5]

@@ -32,9 +32,16 @@ SKIP = 77
 
 
 def _render(rendering):
-    rows = [[line.row, line.column, line.value, line.sd, line.n_trials] for line in rendering.frame.itertuples()]
+    rows = [
+        [line.row, line.column, line.value, line.sd, line.n_trials]
+        for line in rendering.frame.itertuples()
+    ]
     return write_tables(
-        rendering.tables, ["row", "column", "value", "sd", "n"], rows, caption="Made", note=rendering.note
+        rendering.tables,
+        ["row", "column", "value", "sd", "n"],
+        rows,
+        caption="Made",
+        note=rendering.note,
     )
 
 
@@ -47,14 +54,24 @@ def small_artefact():
     """Return an artefact with two rows and one column on synthetic data: 9 trials in 3 tasks."""
     artefact = compose_artefact(NAME, SMALL)
     [column, *_] = dict.fromkeys(entry.column for entry in artefact.entries)
-    rows = list(dict.fromkeys(entry.row for entry in artefact.entries if "BSS" not in entry.row))[:2]
-    chosen = tuple(entry for entry in artefact.entries if entry.column == column and entry.row in rows)
+    rows = list(
+        dict.fromkeys(entry.row for entry in artefact.entries if "BSS" not in entry.row)
+    )[:2]
+    chosen = tuple(
+        entry
+        for entry in artefact.entries
+        if entry.column == column and entry.row in rows
+    )
     return replace(artefact, entries=chosen)
 
 
 def planned():
     """Return the keys of its trials."""
-    return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
+    return {
+        trial.key
+        for task in make_tasks(small_artefact().cells)
+        for trial in task.trials
+    }
 
 
 def reproduce(results, executor=None):
@@ -64,13 +81,19 @@ def reproduce(results, executor=None):
     recipe = Recipe(NAME, _render, _summary)
     report, _ = run_quietly(artefact.cells, store, executor)
     frame = recipe.frame(artefact, store)
-    recipe.write(artefact, store, frame, results / "tables" / NAME, results / "figures" / NAME)
+    recipe.write(
+        artefact, store, frame, results / "tables" / NAME, results / "figures" / NAME
+    )
     return report
 
 
 def leftovers(folder):
     """Return the names of temporary files and of files that were set aside below a folder."""
-    return sorted(p.name for p in Path(folder).rglob("*") if p.name.endswith((".part", ".damaged")))
+    return sorted(
+        p.name
+        for p in Path(folder).rglob("*")
+        if p.name.endswith((".part", ".damaged"))
+    )
 
 
 def start(body):
@@ -91,7 +114,8 @@ def start(body):
     except BaseException:
         traceback.print_exc()
     finally:
-        os._exit(status)  # neither pytest nor the fixtures of the parent are this process's to end
+        # neither pytest nor the fixtures of the parent are this process's to end
+        os._exit(status)
 
 
 def ended_within(pid, seconds):
@@ -128,8 +152,9 @@ def killed_after(seconds, body):
 def killed_at_call(n, folder, body):
     """Run a function in a process that is killed just before its n-th call of the system about files in a folder.
 
-    Such calls are those that Python's audit hooks see (open, rename, remove, mkdir, listing), and fsync, before and
-    after. What Arrow writes on its own is for `killed_at_byte`.
+    Such calls are those that Python's audit hooks see (open, rename, remove, mkdir,
+    listing), and fsync, before and after. What Arrow writes on its own is for
+    `killed_at_byte`.
     """
     prefix = str(folder)
     count = iter(range(1, 100_000))
@@ -139,7 +164,9 @@ def killed_at_call(n, folder, body):
             os.kill(os.getpid(), signal.SIGKILL)
 
     def hook(event, arguments):
-        if event.split(".")[0] in ("open", "os") and any(prefix in str(argument) for argument in arguments[:2]):
+        if event.split(".")[0] in ("open", "os") and any(
+            prefix in str(argument) for argument in arguments[:2]
+        ):
             step()
 
     def whole():
@@ -187,9 +214,16 @@ def mount_own(folder, size, flags=0):
         Of mount, to change what is there already.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    if not flags and (libc.unshare(NEW_NAMESPACE) or libc.mount(None, b"/", None, PRIVATE, None)):
+    if not flags and (
+        libc.unshare(NEW_NAMESPACE) or libc.mount(None, b"/", None, PRIVATE, None)
+    ):
         return False
-    return libc.mount(b"tmpfs", str(folder).encode(), b"tmpfs", flags, f"size={size}".encode()) == 0
+    return (
+        libc.mount(
+            b"tmpfs", str(folder).encode(), b"tmpfs", flags, f"size={size}".encode()
+        )
+        == 0
+    )
 
 
 def on_small_disk(folder, size, body):
@@ -222,7 +256,9 @@ def on_small_disk(folder, size, body):
         text = pipe.read()
     status = wait(pid)
     if status == SKIP:
-        pytest.skip("needs the right to mount a small tmpfs in a mount namespace of its own")
+        pytest.skip(
+            "needs the right to mount a small tmpfs in a mount namespace of its own"
+        )
     assert status == 0
     return json.loads(text)
 

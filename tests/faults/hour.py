@@ -1,9 +1,11 @@
 """Faults at random over a real run for as long as is asked: `make faults`.
 
-An artefact is computed in an empty folder, and computed again and again: its run is killed, interrupted, robbed of a
-worker, left without room, given a clock that jumps, joined by a second run; bits of its store are flipped. Then the
-same command runs undisturbed. Tables, figures and records have to be the bytes of an undisturbed run. The
-tests beside this file do each of these at chosen moments, in seconds; this does it at random moments.
+An artefact is computed in an empty folder, and computed again and again: its run is
+killed, interrupted, robbed of a worker, left without room, given a clock that jumps,
+joined by a second run; bits of its store are flipped. Then the same command runs
+undisturbed. Tables, figures and records have to be the bytes of an undisturbed run. The
+tests beside this file do each of these at chosen moments, in seconds; this does it at
+random moments.
 """
 
 import argparse
@@ -26,7 +28,10 @@ from provlab.core.store import TrialStore
 from small_runs import PROVSEL, REPO, outcome, start_script
 
 ARTEFACT = "paul2016/figure1"
-OVERRIDES = ["dataset.set=[Exp_10341_10755,Exp_10341_14271,Exp_14630_814096]", "protocol.repeats=1"]
+OVERRIDES = [
+    "dataset.set=[Exp_10341_10755,Exp_10341_14271,Exp_14630_814096]",
+    "protocol.repeats=1",
+]
 ROOM = "512m"
 """Size of the small disk."""
 
@@ -51,7 +56,14 @@ TOO_LATE = "it had ended before"
 FLIPPED = "bit flipped"
 BALLAST = "ballast"
 
-COLUMNS = ("runs", "two at once", "clock jumps", "went through", "said an error", "killed")
+COLUMNS = (
+    "runs",
+    "two at once",
+    "clock jumps",
+    "went through",
+    "said an error",
+    "killed",
+)
 
 
 class BrokenError(AssertionError):
@@ -76,7 +88,8 @@ def fill_disk(process, results, chosen):
 
 
 def flip_bit(process, results, chosen):
-    with suppress(FileNotFoundError, IndexError):  # merged meanwhile, or nothing stored yet
+    # merged meanwhile, or nothing stored yet
+    with suppress(FileNotFoundError, IndexError):
         path = chosen.choice(stored_files(results))
         with path.open("r+b") as file:
             place = chosen.randrange(path.stat().st_size)
@@ -88,7 +101,8 @@ def flip_bit(process, results, chosen):
 
 FAULTS = {
     NOTHING: lambda *_: None,
-    "killed": lambda process, *_: process.kill(),  # its workers notice, or are ended with the group
+    # its workers notice, or are ended with the group
+    "killed": lambda process, *_: process.kill(),
     "killed with its workers": lambda process, *_: kill_group(process.pid),
     "Ctrl-C": lambda process, *_: os.killpg(process.pid, signal.SIGINT),
     "a worker killed": lose_worker,
@@ -104,7 +118,9 @@ def stored_files(results):
 
 def written(results):
     """Return the bytes of all tables and figures by name, and the records without what two runs may differ in."""
-    figures = {path.name: path.read_bytes() for path in (results / "figures").rglob("*.svg")}
+    figures = {
+        path.name: path.read_bytes() for path in (results / "figures").rglob("*.svg")
+    }
     tables, records = outcome(results)
     return {**tables, **figures}, records
 
@@ -118,10 +134,19 @@ def ended(process, fault, counts):
     finally:
         kill_group(process.pid)
     status = process.returncode
-    if "Traceback" in said or "internal error" in said or (status and fault in (NOTHING, TOO_LATE)):
-        raise BrokenError(f"{fault}: expected an end as without, or an error that says what to do, got\n{said}")
+    if (
+        "Traceback" in said
+        or "internal error" in said
+        or (status and fault in (NOTHING, TOO_LATE))
+    ):
+        raise BrokenError(
+            f"{fault}: expected an end as without, or an error that says what to do, got\n{said}"
+        )
     counts[fault, "runs"] += 1
-    counts[fault, {0: "went through", -signal.SIGKILL: "killed"}.get(status, "said an error")] += 1
+    counts[
+        fault,
+        {0: "went through", -signal.SIGKILL: "killed"}.get(status, "said an error"),
+    ] += 1
 
 
 def disturb_once(start, results, chosen, counts, *, seconds, has_disk):
@@ -170,7 +195,9 @@ def play_round(disturb, finish, results, expected, planned, n_faults):
         fault = disturb(max(0.1, 1 - len(kept) / len(planned)))
         keys = TrialStore(results / "store").keys()
         if not keys <= planned:
-            raise BrokenError(f"{fault}: {len(keys - planned)} trials are stored that were not planned")
+            raise BrokenError(
+                f"{fault}: {len(keys - planned)} trials are stored that were not planned"
+            )
         if not kept <= keys and fault != FLIPPED:
             raise BrokenError(f"{fault}: {len(kept - keys)} trials are lost")
         kept = keys
@@ -178,12 +205,25 @@ def play_round(disturb, finish, results, expected, planned, n_faults):
     finish()
     got = written(results)
     if got != expected:
-        names = [name for name in expected[0] | got[0] if expected[0].get(name) != got[0].get(name)]
+        names = [
+            name
+            for name in expected[0] | got[0]
+            if expected[0].get(name) != got[0].get(name)
+        ]
         copy = shutil.copytree(results, results.parent / "broken", dirs_exist_ok=True)
         raise BrokenError(f"other bytes: {names or 'records'}, see {copy}")
 
 
-def disturb(command, folder, *, seed, seconds=float("inf"), rounds=10**6, n_faults=None, mount=mount_own):
+def disturb(
+    command,
+    folder,
+    *,
+    seed,
+    seconds=float("inf"),
+    rounds=10**6,
+    n_faults=None,
+    mount=mount_own,
+):
     """Run rounds until the time is over; return what was counted, rounds and trials.
 
     Parameters
@@ -224,13 +264,27 @@ def disturb(command, folder, *, seed, seconds=float("inf"), rounds=10**6, n_faul
     done = 0
 
     def fault(left):
-        return disturb_once(partial(start, results), results, chosen, counts, seconds=left * one_run, has_disk=has_disk)
+        return disturb_once(
+            partial(start, results),
+            results,
+            chosen,
+            counts,
+            seconds=left * one_run,
+            has_disk=has_disk,
+        )
 
     while done < rounds and time.monotonic() - begin < seconds:
         done += 1
         print(f"round {done}, {(time.monotonic() - begin) / 60:.0f} min", flush=True)
         n = n_faults or chosen.randint(1, MOST)
-        play_round(fault, lambda: ended(start(results), NOTHING, counts), results, expected, planned, n)
+        play_round(
+            fault,
+            lambda: ended(start(results), NOTHING, counts),
+            results,
+            expected,
+            planned,
+            n,
+        )
     return counts, done, len(planned)
 
 
@@ -247,13 +301,20 @@ def main():
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, help="Markdown file for what came of it")
-    parser.add_argument("command", nargs="*", help="artefact and overrides; without them Figure 1 on three sets")
+    parser.add_argument(
+        "command",
+        nargs="*",
+        help="artefact and overrides; without them Figure 1 on three sets",
+    )
     options = parser.parse_args()
     command = ["reproduce", *(options.command or [ARTEFACT, *OVERRIDES])]
     folder = Path(tempfile.mkdtemp())  # stays when something broke
     print(folder, flush=True)
-    counts, rounds, n_trials = disturb(command, folder, seed=options.seed, seconds=60 * options.minutes)
-    shutil.rmtree(folder, ignore_errors=True)  # but the small disk, which goes with this process
+    counts, rounds, n_trials = disturb(
+        command, folder, seed=options.seed, seconds=60 * options.minutes
+    )
+    # but the small disk, which goes with this process
+    shutil.rmtree(folder, ignore_errors=True)
     n_runs = sum(n for (_, column), n in counts.items() if column == "runs")
     text = (
         f"`provsel {' '.join(command)}`, {n_trials} trials, {options.minutes:g} minutes, seed {options.seed}: {rounds} "

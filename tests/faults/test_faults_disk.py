@@ -51,12 +51,19 @@ def test_a_write_that_is_refused_anywhere_leaves_nothing(fault, tmp_path, monkey
         store.append(fake_records(3 * k, 3))
     before = rows(store)
     names = sorted(path.name for path in store.folder.iterdir())
-    step = "make it writable, or name another" if fault in ("read-only", "not allowed") else "make room"
+    step = (
+        "make it writable, or name another"
+        if fault in ("read-only", "not allowed")
+        else "make room"
+    )
     expected = (
         rf"store {store.folder}: expected room for \d+ records, got '.*'; no partial file is left, .*: {step}.*, "
         rf"then run"
     )
-    for use in (lambda: store.append(fake_records(9, 3)), lambda: store.compact(minimum=0)):
+    for use in (
+        lambda: store.append(fake_records(9, 3)),
+        lambda: store.compact(minimum=0),
+    ):
         with monkeypatch.context() as patch:
             FAULTS[fault](patch)
             with pytest.raises(OSError, match=expected):
@@ -82,7 +89,10 @@ def test_a_run_on_a_disk_that_gets_full_goes_on_later(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", full_soon)
-        with pytest.raises(OSError, match=rf"store .*expected room for 3 records, got '{FULL}'.*make room, then run"):
+        with pytest.raises(
+            OSError,
+            match=rf"store .*expected room for 3 records, got '{FULL}'.*make room, then run",
+        ):
             reproduce(results)
     assert len(TrialStore(results / "store").keys()) == 3
     assert not (results / "tables").exists()
@@ -105,7 +115,11 @@ def test_a_full_disk(tmp_path):
         while k < 1000 and not refused:
             refused = message(lambda first=k: store.append(fake_records(first, 20)))
             k += 0 if refused else 20
-        refusals = [refused, message(store.prepare), message(lambda: write_text(folder / "t.csv", "x" * 100_000))]
+        refusals = [
+            refused,
+            message(store.prepare),
+            message(lambda: write_text(folder / "t.csv", "x" * 100_000)),
+        ]
         store_merges = message(lambda: store.compact(minimum=0))
         kept = len(store.keys()), len(StoreSnapshot(store)), k
         left = leftovers(folder), sorted(path.name for path in folder.iterdir())
@@ -115,7 +129,9 @@ def test_a_full_disk(tmp_path):
         store.append(fake_records(10_000, 20))
         return refusals, store_merges, kept, left, len(store.keys()) - k
 
-    refusals, merges, (n_keys, n_rows, n_stored), left, more = on_small_disk(folder, "400k", fill)
+    refusals, merges, (n_keys, n_rows, n_stored), left, more = on_small_disk(
+        folder, "400k", fill
+    )
     assert "expected room for 20 records, got 'No space left on device'" in refusals[0]
     assert all(FULL in text for text in refusals)
     assert merges == "" or FULL in merges
@@ -128,23 +144,36 @@ def test_a_run_says_that_it_cannot_write_before_it_computes(tmp_path, monkeypatc
     def forbidden(*_):
         raise AssertionError("computed what cannot be stored")
 
-    for number, step in ((errno.EROFS, "make it writable, or name another"), (errno.ENOSPC, "make room")):
+    for number, step in (
+        (errno.EROFS, "make it writable, or name another"),
+        (errno.ENOSPC, "make room"),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(executors, "run_task", forbidden)
             patch.setattr(os, "fsync", refusing(number))
-            with pytest.raises(OSError, match=rf"store .*: expected a folder that can be written, got .*{step}"):
+            with pytest.raises(
+                OSError,
+                match=rf"store .*: expected a folder that can be written, got .*{step}",
+            ):
                 reproduce(tmp_path / "results")
     (tmp_path / "file").write_text("x")
     with monkeypatch.context() as patch:
         patch.setattr(executors, "run_task", forbidden)
-        with pytest.raises(OSError, match=r"store .*: expected a folder that can be written, got"):
+        with pytest.raises(
+            OSError, match=r"store .*: expected a folder that can be written, got"
+        ):
             reproduce(tmp_path / "file")
 
 
 def test_a_merge_that_finds_no_room_does_not_spoil_a_run(tmp_path, monkeypatch):
     monkeypatch.setattr(TrialStore, "compact", refusing(errno.ENOSPC))
     console = Console(file=io.StringIO(), width=200)
-    report = runner.run_cells(small_artefact().cells, TrialStore(tmp_path), {"name": "serial"}, console=console)
+    report = runner.run_cells(
+        small_artefact().cells,
+        TrialStore(tmp_path),
+        {"name": "serial"},
+        console=console,
+    )
     assert report.n_run == 9
     assert len(report.failures) == 0
     assert f"not merged: [Errno {errno.ENOSPC}] {FULL}" in console.file.getvalue()
@@ -170,17 +199,33 @@ def test_commands_that_read_work_on_a_read_only_store(paper):
         before = files_of(results / "tables")
         shutil.rmtree(results / "tables")
         make_read_only()
-        codes += [main([*TABLE, "--render"]), main(TABLE), main(["status"]), main(["verify", *SMALL])]
+        codes += [
+            main([*TABLE, "--render"]),
+            main(TABLE),
+            main(["status"]),
+            main(["verify", *SMALL]),
+        ]
         is_same = files_of(results / "tables") == before
         page = build_report(results, SMALL)
         more = main([*TABLE, "protocol.repeats=2"])
         return codes, is_same, len(before), page.is_file(), more
 
-    assert on_small_disk(paper / "results" / "store", "4m", use) == [[0] * 5, True, 4, True, 2]
+    assert on_small_disk(paper / "results" / "store", "4m", use) == [
+        [0] * 5,
+        True,
+        4,
+        True,
+        2,
+    ]
 
 
 def test_commands_that_write_say_what_helps_on_a_read_only_folder(paper):
-    run = ["dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "executor=serial"]
+    run = [
+        "dataset=synthetic",
+        "selector=uniform",
+        "selector.n_features_to_select=3",
+        "executor=serial",
+    ]
     commands = [
         ["export"], ["report", *SMALL], ["merge", "theirs"], ["verify", *SMALL], TABLE, [*TABLE, "--render"],
         ["run", *run], ["run", "-m", *run],
@@ -202,9 +247,14 @@ def test_commands_that_write_say_what_helps_on_a_read_only_folder(paper):
             outcomes.append([status, printed.getvalue()])
         return outcomes
 
-    for command, (status, printed) in zip(commands, on_small_disk(paper / "results", "40m", use), strict=True):
+    for command, (status, printed) in zip(
+        commands, on_small_disk(paper / "results", "40m", use), strict=True
+    ):
         assert status in (1, 2), command
-        assert re.search(rf"provsel: .*results/?.*: expected .*'{READ_ONLY}'.*; .*make it writable", printed), command
+        assert re.search(
+            rf"provsel: .*results/?.*: expected .*'{READ_ONLY}'.*; .*make it writable",
+            printed,
+        ), command
 
 
 class Jumping:
@@ -238,7 +288,9 @@ def test_results_do_not_depend_on_clocks(tmp_path, monkeypatch):
     assert len(StoreSnapshot(TrialStore(results / "store"))) == 9
 
 
-def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(tmp_path, monkeypatch):
+def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(
+    tmp_path, monkeypatch
+):
     """Ages are differences of times of files, all by the clock of their file system."""
     store = TrialStore(tmp_path / "store")
     store.append(fake_records(0, 2))

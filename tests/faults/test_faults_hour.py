@@ -14,7 +14,9 @@ COMMAND = ["reproduce", "paul2016/table1", *SMALL, "executor=serial"]
 
 def test_a_round_ends_as_without_faults(tmp_path):
     # this process keeps its mounts
-    counts, rounds, n_trials = hour.disturb(COMMAND, tmp_path, seed=1, rounds=1, n_faults=1, mount=lambda *_: False)
+    counts, rounds, n_trials = hour.disturb(
+        COMMAND, tmp_path, seed=1, rounds=1, n_faults=1, mount=lambda *_: False
+    )
     assert rounds == 1
     assert n_trials == 114
     assert counts[hour.NOTHING, "went through"] >= 2
@@ -36,7 +38,9 @@ def test_it_notices_lost_trials_and_other_bytes(tmp_path):
         return "a thief"
 
     def play(expected, disturb=lambda left: hour.NOTHING, n_faults=1):
-        hour.play_round(disturb, lambda: reproduce(results), results, expected, planned, n_faults)
+        hour.play_round(
+            disturb, lambda: reproduce(results), results, expected, planned, n_faults
+        )
 
     with pytest.raises(hour.BrokenError, match="a thief: 9 trials are lost"):
         play((tables, records), steal, 2)

@@ -52,7 +52,12 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path, expec
     for chain in range(KILLS // CHAIN):
         results = tmp_path / f"results{chain}"
         for _ in range(CHAIN):
-            while killed_after(chosen.uniform(0.0, seconds / 2), lambda at=results: reproduce(at)) != KILLED:
+            while (
+                killed_after(
+                    chosen.uniform(0.0, seconds / 2), lambda at=results: reproduce(at)
+                )
+                != KILLED
+            ):
                 pass  # it was through before
             n_killed += 1
             keys = TrialStore(results / "store").keys()
@@ -62,7 +67,8 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path, expec
         reproduce(results)
         assert outcome(results) == (tables, records)
     assert n_killed == KILLS
-    assert len(stored_at) > 1  # not all before the first task was stored, nor all after the last
+    # not all before the first task was stored, nor all after the last
+    assert len(stored_at) > 1
 
 
 def every_call(folder, copy_of, body):
@@ -98,8 +104,13 @@ def test_append_killed_at_every_call(stored, tmp_path):
         store.append(new)
         after = after or rows(store)
         assert rows(store) == after
-        assert len([path for path in store.folder.iterdir() if path.suffix == ".parquet"]) == 4
-        assert not [name for name in leftovers(store.folder) if name.endswith(".damaged")]
+        assert (
+            len([path for path in store.folder.iterdir() if path.suffix == ".parquet"])
+            == 4
+        )
+        assert not [
+            name for name in leftovers(store.folder) if name.endswith(".damaged")
+        ]
         if status == 0:
             assert leftovers(store.folder) == []
     assert len(seen) > 5
@@ -111,12 +122,20 @@ def test_merge_killed_at_every_call(stored, tmp_path):
     before = rows(stored)
     store = TrialStore(tmp_path / "copy")
     n_files = set()
-    for _, status in every_call(store.folder, stored.folder, lambda: store.compact(minimum=0)):
-        n_files.add(len([path for path in store.folder.iterdir() if path.suffix == ".parquet"]))
+    for _, status in every_call(
+        store.folder, stored.folder, lambda: store.compact(minimum=0)
+    ):
+        n_files.add(
+            len([path for path in store.folder.iterdir() if path.suffix == ".parquet"])
+        )
         assert rows(store) == before
         store.compact(minimum=0)
         assert rows(store) == before
-        assert len([path for path in store.folder.iterdir() if path.suffix == ".parquet"]) == 1 or status == KILLED
+        assert (
+            len([path for path in store.folder.iterdir() if path.suffix == ".parquet"])
+            == 1
+            or status == KILLED
+        )
     assert n_files == {1, 2, 3, 4}  # before, between and after the removals
 
 
@@ -128,10 +147,23 @@ def test_writer_killed_in_the_middle_of_the_file(use, stored, tmp_path):
     TrialStore(whole).append(new)
     size = max(path.stat().st_size for path in whole.glob("*.parquet"))
     n_killed = 0
-    for n in (0, 1, 4, 100, size // 2, size - 16_000, size - 3000, size - 200, size - 1):
+    for n in (
+        0,
+        1,
+        4,
+        100,
+        size // 2,
+        size - 16_000,
+        size - 3000,
+        size - 200,
+        size - 1,
+    ):
         folder = shutil.copytree(stored.folder, tmp_path / f"at{n}")
         store = TrialStore(folder)
-        uses = {"append": lambda at=store: at.append(new), "compact": lambda at=store: at.compact(minimum=0)}
+        uses = {
+            "append": lambda at=store: at.append(new),
+            "compact": lambda at=store: at.compact(minimum=0),
+        }
         n_killed += killed_at_byte(n, uses[use]) < 0
         assert rows(store) == before or use == "append"
         uses[use]()
@@ -140,7 +172,11 @@ def test_writer_killed_in_the_middle_of_the_file(use, stored, tmp_path):
 
 
 def test_what_killed_writers_left_is_removed_after_an_hour(stored):
-    names = [".0123.parquet.0123456789ab.part", ".probe.0123456789ab.part", ".young.parquet.0123456789ab.part"]
+    names = [
+        ".0123.parquet.0123456789ab.part",
+        ".probe.0123456789ab.part",
+        ".young.parquet.0123456789ab.part",
+    ]
     others = [".0123.part", "notes.part", ".future.parquet.0123456789ab.part"]
     for name in [*names, *others]:
         (stored.folder / name).write_bytes(b"half a file")
@@ -156,10 +192,16 @@ def test_what_killed_writers_left_is_removed_after_an_hour(stored):
 
 
 def kind_of(descriptor):
-    return "folder" if os.path.isdir(os.readlink(f"/proc/self/fd/{descriptor}")) else "file"
+    return (
+        "folder"
+        if os.path.isdir(os.readlink(f"/proc/self/fd/{descriptor}"))
+        else "file"
+    )
 
 
-def test_the_names_in_the_folder_are_synced_before_anything_is_removed(stored, monkeypatch):
+def test_the_names_in_the_folder_are_synced_before_anything_is_removed(
+    stored, monkeypatch
+):
     """Or a power cut after a merge could leave neither the large file nor the small ones."""
     calls = []
     for name in ("fsync", "replace", "unlink", "remove"):

@@ -148,14 +148,27 @@ def test_files_that_always_go_away_are_an_error(tmp_path):
 
 def test_a_loky_run_that_is_killed_goes_on(tmp_path, expected):
     results = tmp_path / "results"
-    command = [sys.executable, "-c", f"{LOKY}    fault_tools.reproduce(results, loky)", str(results)]
+    command = [
+        sys.executable,
+        "-c",
+        f"{LOKY}    fault_tools.reproduce(results, loky)",
+        str(results),
+    ]
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=script_environment(), cwd=tmp_path
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=script_environment(),
+        cwd=tmp_path,
     )
     children = []
     try:
         limit = time.monotonic() + LIMIT
-        while not list(results.glob("store/*.parquet")) and process.poll() is None and time.monotonic() < limit:
+        while (
+            not list(results.glob("store/*.parquet"))
+            and process.poll() is None
+            and time.monotonic() < limit
+        ):
             children = psutil.Process(process.pid).children(recursive=True)
             time.sleep(0.005)
         process.kill()
@@ -175,10 +188,18 @@ def test_a_loky_run_that_is_killed_goes_on(tmp_path, expected):
 def test_a_loky_worker_that_is_killed_is_one_clear_error(tmp_path, expected):
     results = tmp_path / "results"
     results.mkdir()
-    done = run_python(["-c", f"{LOKY}{WORKER_DIES}", results], tmp_path, env={"FAULT_FOLDER": str(results)})
+    done = run_python(
+        ["-c", f"{LOKY}{WORKER_DIES}", results],
+        tmp_path,
+        env={"FAULT_FOLDER": str(results)},
+    )
     error, kept, again = done.stdout.splitlines()
-    assert error.startswith("ChildProcessError: executor loky: a worker process was killed")
-    assert error.endswith("run the same command again, with fewer workers (executor.n_jobs=...) if it happens again.")
+    assert error.startswith(
+        "ChildProcessError: executor loky: a worker process was killed"
+    )
+    assert error.endswith(
+        "run the same command again, with fewer workers (executor.n_jobs=...) if it happens again."
+    )
     n_kept, left = kept.split(" ", 1)
     assert int(n_kept) % 3 == 0
     assert left == "[]"

@@ -33,8 +33,8 @@ COMMON = (
 class Reader:
     """A way to read one file.
 
-    `read(path)` raises AssertionError where what it got is no whole result. `name` is what an error must say, by
-    default the name of the file.
+    `read(path)` raises AssertionError where what it got is no whole result. `name` is
+    what an error must say, by default the name of the file.
     """
 
     path: str
@@ -60,14 +60,27 @@ def damaged(draw, wholes, words=()):
     pieces = st.sampled_from((*COMMON, *words, *words)) | st.binary(max_size=6)
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(content)))
-        stop = draw(st.one_of(st.integers(start, min(start + 8, len(content))), st.integers(start, len(content))))
-        match draw(st.sampled_from(("replace", "replace", "flip", "cut", "end", "insert", "repeat"))):
+        stop = draw(
+            st.one_of(
+                st.integers(start, min(start + 8, len(content))),
+                st.integers(start, len(content)),
+            )
+        )
+        match draw(
+            st.sampled_from(
+                ("replace", "replace", "flip", "cut", "end", "insert", "repeat")
+            )
+        ):
             case "replace":
                 piece = draw(pieces)
                 content = content[:start] + piece + content[start + len(piece) :]
             case "flip":
                 bit = 1 << draw(st.integers(0, 7))
-                content = content[:start] + bytes(b ^ bit for b in content[start : start + 1]) + content[start + 1 :]
+                content = (
+                    content[:start]
+                    + bytes(b ^ bit for b in content[start : start + 1])
+                    + content[start + 1 :]
+                )
             case "cut":
                 content = content[:start] + content[stop:]
             case "end":
@@ -75,7 +88,11 @@ def damaged(draw, wholes, words=()):
             case "insert":
                 content = content[:start] + draw(pieces) + content[start:]
             case "repeat":
-                content = content[:stop] + content[start:stop] * draw(st.integers(1, 3)) + content[stop:]
+                content = (
+                    content[:stop]
+                    + content[start:stop] * draw(st.integers(1, 3))
+                    + content[stop:]
+                )
     return content
 
 
@@ -108,7 +125,9 @@ def bounded(seconds=SECONDS, headroom=HEADROOM):
 def tree(folder):
     """Return the files below a folder with their contents."""
     paths = list(folder.rglob("*"))
-    return dict.fromkeys(paths) | {path: path.read_bytes() for path in paths if path.is_file()}
+    return dict.fromkeys(paths) | {
+        path: path.read_bytes() for path in paths if path.is_file()
+    }
 
 
 def read_hostile(reader, folder, content):
@@ -130,11 +149,20 @@ def read_hostile(reader, folder, content):
         except (ValueError, OSError) as raised:
             error = raised
     after = tree(folder)
-    changed = {place for place in {*before, *after} if before.get(place, 0) != after.get(place, 0)}
-    assert all((folder / "data") in (place, *place.parents) for place in changed), changed
-    shutil.rmtree(folder / "data", ignore_errors=True)  # a store of thousands of damaged files
+    changed = {
+        place
+        for place in {*before, *after}
+        if before.get(place, 0) != after.get(place, 0)
+    }
+    assert all((folder / "data") in (place, *place.parents) for place in changed), (
+        changed
+    )
+    # a store of thousands of damaged files
+    shutil.rmtree(folder / "data", ignore_errors=True)
     if error is not None:
-        assert (reader.name or path.name) in str(error), f"{error!r} does not name the file"
+        assert (reader.name or path.name) in str(error), (
+            f"{error!r} does not name the file"
+        )
         assert len(str(error)) < 5000
     return error is None
 
@@ -147,7 +175,11 @@ def fuzz(reader, folder, examples=120):
         derandomize=True,
         deadline=None,
         database=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.too_slow,
+            HealthCheck.data_too_large,
+        ],
     )
     @given(damaged(reader.wholes, reader.words))
     def read(content):

@@ -38,12 +38,21 @@ class Names(BaseEstimator):
     def get_support(self, indices=False):
         mask = np.zeros(self.mean_.size - (self.how == "short"), dtype=bool)
         mask[[1, 3]] = True
-        wrong = {"integers": 2 * mask.astype(int), "objects": mask.astype(object), "rows": mask[None, :]}
+        wrong = {
+            "integers": 2 * mask.astype(int),
+            "objects": mask.astype(object),
+            "rows": mask[None, :],
+        }
         mask = wrong.get(self.how, mask.tolist() if self.how == "list" else mask)
         return np.flatnonzero(mask) if indices else mask
 
     def transform(self, X):
-        kept = {"swapped": [3, 1], "others": [1, 4], "one": [1], "all": list(range(self.mean_.size))}
+        kept = {
+            "swapped": [3, 1],
+            "others": [1, 4],
+            "one": [1],
+            "all": list(range(self.mean_.size)),
+        }
         kept = kept.get(self.how, [1, 3])
         if self.how == "centred":
             return (X - self.mean_)[:, kept]
@@ -63,24 +72,56 @@ class Chooses(BaseSelector):
 
 
 WRONG = {
-    "integers": (Names("integers"), r"Names: expected a boolean mask from get_support, got \[0, 2, 0, 2, 0\] of int64"),
-    "objects": (Names("objects"), "Names: expected a boolean mask from get_support, got .* of object"),
+    "integers": (
+        Names("integers"),
+        r"Names: expected a boolean mask from get_support, got \[0, 2, 0, 2, 0\] of int64",
+    ),
+    "objects": (
+        Names("objects"),
+        "Names: expected a boolean mask from get_support, got .* of object",
+    ),
     "rows": (Names("rows"), r"Names: expected a boolean mask .* and shape \(1, 120\)"),
-    "short": (Names("short"), "Names: expected a value of get_support for each of 120 features, got 119"),
-    "others": (Names("others"), "Names: expected feature 3 in column 1 of transform, .*, got feature 4"),
-    "swapped": (Names("swapped"), "Names: expected feature 1 in column 0 of transform, .*, got feature 3"),
-    "one": (Names("one"), r"Names: expected transform to return the 2 features .*, got shape \(16, 1\)"),
-    "all": (Names("all"), r"Names: expected transform to return the 2 features .*, got shape \(16, 120\)"),
-    "disagreeing": (Names("disagreeing"), "Names: expected the same features from get_support and indices_"),
-    "twice": (Chooses([2, 2]), r"Chooses: expected distinct features from 0 to 119, got \[2, 2\]"),
-    "below": (Chooses([-1]), r"Chooses: expected distinct features from 0 to 119, got \[-1\]"),
+    "short": (
+        Names("short"),
+        "Names: expected a value of get_support for each of 120 features, got 119",
+    ),
+    "others": (
+        Names("others"),
+        "Names: expected feature 3 in column 1 of transform, .*, got feature 4",
+    ),
+    "swapped": (
+        Names("swapped"),
+        "Names: expected feature 1 in column 0 of transform, .*, got feature 3",
+    ),
+    "one": (
+        Names("one"),
+        r"Names: expected transform to return the 2 features .*, got shape \(16, 1\)",
+    ),
+    "all": (
+        Names("all"),
+        r"Names: expected transform to return the 2 features .*, got shape \(16, 120\)",
+    ),
+    "disagreeing": (
+        Names("disagreeing"),
+        "Names: expected the same features from get_support and indices_",
+    ),
+    "twice": (
+        Chooses([2, 2]),
+        r"Chooses: expected distinct features from 0 to 119, got \[2, 2\]",
+    ),
+    "below": (
+        Chooses([-1]),
+        r"Chooses: expected distinct features from 0 to 119, got \[-1\]",
+    ),
 }
 
 
 def result_of(selector, **protocol):
     """Return what the task of one fold gives."""
     with estimators_in_hand():
-        cell = small_cell(as_config(selector), setting="unsupervised", draws=1, **protocol)
+        cell = small_cell(
+            as_config(selector), setting="unsupervised", draws=1, **protocol
+        )
         return run_task(make_tasks([cell])[0])
 
 
@@ -102,7 +143,9 @@ def test_a_class_may_change_the_values_that_it_keeps(how):
 
 def test_stability_of_an_integer_mask_is_refused():
     with pytest.raises(ValueError, match="Names: expected a boolean mask"):
-        StabilityReport.of(Names("integers"), np.random.default_rng(0).standard_normal((20, 6)), cv=2)
+        StabilityReport.of(
+            Names("integers"), np.random.default_rng(0).standard_normal((20, 6)), cv=2
+        )
 
 
 # ---- the process
@@ -176,15 +219,22 @@ print("the end")
 
 def test_what_ends_a_process_ends_a_trial(tmp_path):
     """In a process of its own, which would end without a word."""
-    script = LEAVES.format(path=[path for path in sys.path if "tests" in path], ends=[*ENDS])
+    script = LEAVES.format(
+        path=[path for path in sys.path if "tests" in path], ends=[*ENDS]
+    )
     done = run_python(["-c", script], tmp_path)
-    assert done.stdout.splitlines() == [*ENDS.values(), *ENDS.values(), "the end"], done.stderr
+    assert done.stdout.splitlines() == [*ENDS.values(), *ENDS.values(), "the end"], (
+        done.stderr
+    )
     assert done.returncode == 0
 
 
 def test_the_other_trials_of_a_run_are_computed_and_stored(tmp_path):
     with estimators_in_hand():
-        cells = [small_cell(as_config(Ends(how)), setting="unsupervised", draws=1) for how in ("leave", "base")]
+        cells = [
+            small_cell(as_config(Ends(how)), setting="unsupervised", draws=1)
+            for how in ("leave", "base")
+        ]
         report, said = run_quietly([*cells, small_cell(UNIFORM)], TrialStore(tmp_path))
     assert report.n_run == 6
     assert len(report.failures) == 6
@@ -231,7 +281,9 @@ def test_children_and_threads_of_a_trial_end_as_they_want():
 
 def test_workers_print_no_commands(capfd):
     with estimators_in_hand():
-        [task, *_] = make_tasks([small_cell(as_config(Ends("say")), setting="unsupervised", draws=1)])
+        [task, *_] = make_tasks(
+            [small_cell(as_config(Ends("say")), setting="unsupervised", draws=1)]
+        )
         run_in_worker(task)
     assert [*capfd.readouterr()] == [f"{SHOWN}\n"] * 2
 

@@ -52,7 +52,9 @@ TARGETS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("target", [*TARGETS, None, 3, ["os.system"], {"_target_": "os.system"}, "x" * 10**6])
+@pytest.mark.parametrize(
+    "target", [*TARGETS, None, 3, ["os.system"], {"_target_": "os.system"}, "x" * 10**6]
+)
 def test_only_registered_components_are_named(target):
     for kind in ("selector", "model"):
         if target == "provsel.models.LibsvmSVM" and kind == "model":
@@ -65,7 +67,10 @@ def test_only_registered_components_are_named(target):
 
 
 FILES = "sklearn.feature_extraction.text.CountVectorizer"
-PIPELINE = {"_target_": "sklearn.pipeline.Pipeline", "steps": [["a", {"_target_": "sklearn.svm.SVC"}]]}
+PIPELINE = {
+    "_target_": "sklearn.pipeline.Pipeline",
+    "steps": [["a", {"_target_": "sklearn.svm.SVC"}]],
+}
 LISTED = {
     "reads files": (FILES, {"input": "filename"}, "expected a class of"),
     "reads files, inside": ("sklearn.pipeline.Pipeline", {"steps": [["a", {"_target_": FILES}]]}, "a class of provsel"),
@@ -102,23 +107,50 @@ LISTED = {
 def test_the_list_of_scikit_learn_brings_nothing_else(case):
     target, arguments, message = LISTED[case]
     for kind in ("selector", "model", "preparation"):
-        with pytest.raises(ValueError, match=f"{message}|expected a class with") as error:
+        with pytest.raises(
+            ValueError, match=f"{message}|expected a class with"
+        ) as error:
             build(kind, {"_target_": target, **arguments})
         assert len(str(error.value)) < 1500
     with pytest.raises(ValueError, match=message):
         build("component", {"_target_": target, **arguments})
 
 
-@pytest.mark.parametrize("name", ["os.system", "joblib.load", "sklearn.datasets.load_files", "numpy.load", "a.b", "."])
-@pytest.mark.parametrize("form", ["{}", "{{s:{}}}", "{{s:{{_function_:{}}}}}", "{{s:{{_target_:{}}}}}"])
-def test_a_scorer_is_a_name_a_call_of_make_scorer_or_a_function_of_a_trusted_module(name, form):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os.system",
+        "joblib.load",
+        "sklearn.datasets.load_files",
+        "numpy.load",
+        "a.b",
+        ".",
+    ],
+)
+@pytest.mark.parametrize(
+    "form", ["{}", "{{s:{}}}", "{{s:{{_function_:{}}}}}", "{{s:{{_target_:{}}}}}"]
+)
+def test_a_scorer_is_a_name_a_call_of_make_scorer_or_a_function_of_a_trusted_module(
+    name, form
+):
     import sys
 
     before = set(sys.modules)
     text = form.format(f"'{name}'")
-    with pytest.raises(ValueError, match=r"was passed in Python|public scorers|letters, digits"):
-        composed("dataset=digits", "selector=full", "protocol.setting=unsupervised", f"protocol.scoring={text}")
-    assert not {module for module in set(sys.modules) - before if module.split(".")[0] in ("os", "a")}
+    with pytest.raises(
+        ValueError, match=r"was passed in Python|public scorers|letters, digits"
+    ):
+        composed(
+            "dataset=digits",
+            "selector=full",
+            "protocol.setting=unsupervised",
+            f"protocol.scoring={text}",
+        )
+    assert not {
+        module
+        for module in set(sys.modules) - before
+        if module.split(".")[0] in ("os", "a")
+    }
 
 
 # ---- the environment and other places
@@ -141,14 +173,23 @@ def test_settings_of_a_cell_are_looked_up_nowhere_else(text, place):
     """As in a file, which is where a foreign setting comes from: it never goes through the parser of overrides."""
     group, name = place.split(".")
     config = {**usual(), group: {**usual()[group], name: text}}
-    with pytest.raises(ValueError, match=f"^{place}: expected a value, or a reference") as error:
+    with pytest.raises(
+        ValueError, match=f"^{place}: expected a value, or a reference"
+    ) as error:
         cells_of(config)
     assert SECRET not in str(error.value)
 
 
 @pytest.mark.parametrize("text", [text for text in LOOKED_UP if ":" in text])
 def test_overrides_do_not_ask_the_environment(text, capsys):
-    for key in (*PLACES, "dataset", "selector", "+experiment", "+artefact.title", "artefact.rows.x"):
+    for key in (
+        *PLACES,
+        "dataset",
+        "selector",
+        "+experiment",
+        "+artefact.title",
+        "artefact.rows.x",
+    ):
         status = guarded(lambda key=key: len(composed(*SIZES, f"{key}={text}")))
         shown = capsys.readouterr()
         assert status == 2 or key.startswith("+artefact")  # which no cell has
@@ -159,10 +200,18 @@ def test_overrides_do_not_ask_the_environment(text, capsys):
 def test_an_artefact_does_not_bring_the_environment_by_a_detour():
     for key in ("title", "rows.BSS", "columns.x", "c"):
         with pytest.raises(ValueError, match=r"artefact.*: expected a value") as error:
-            compose_artefact(TABLE1, [*SMALL, f"++artefact.{key}=[{ENVIRONMENT}]", "dataset.seed=${artefact.c}"])
+            compose_artefact(
+                TABLE1,
+                [
+                    *SMALL,
+                    f"++artefact.{key}=[{ENVIRONMENT}]",
+                    "dataset.seed=${artefact.c}",
+                ],
+            )
         assert SECRET not in str(error.value)
     config = compose_config([*SIZES, "+artefact.c=1", "dataset.seed=${artefact.c}"])
-    assert cells_of(config)[0].dataset["seed"] == 1  # a setting that others refer to, as artefacts have
+    # a setting that others refer to, as artefacts have
+    assert cells_of(config)[0].dataset["seed"] == 1
     with pytest.raises(ValueError, match=r"^dataset\.seed: expected a value"):
         cells_of({**config, "artefact": {"c": ENVIRONMENT}})
 
@@ -193,9 +242,21 @@ def test_what_describes_no_result_may_ask_the_environment(tmp_path):
 )
 def test_deep_and_long_overrides_are_refused_before_they_are_parsed(value):
     for overrides in ([f"dataset.seed={value}"], [f"+selector.x={value}"]):
-        with bounded(5), pytest.raises(ValueError, match=r"^override .*: expected at most 20 levels and 20000 char"):
+        with (
+            bounded(5),
+            pytest.raises(
+                ValueError,
+                match=r"^override .*: expected at most 20 levels and 20000 char",
+            ),
+        ):
             compose_config(overrides)
-        with bounded(60), pytest.raises(ValueError, match=r"^override .*: expected at most 20 levels and 20000 char"):
+        with (
+            bounded(60),
+            pytest.raises(
+                ValueError,
+                match=r"^override .*: expected at most 20 levels and 20000 char",
+            ),
+        ):
             compose_artefact(TABLE1, overrides)
     parse_override("dataset.seed=" + "[" * 20 + "]" * 20)
 
@@ -211,7 +272,10 @@ def nested(levels):
     ("value", "message"),
     [
         (nested(200), "expected at most 20 levels"),
-        (float("nan"), "seed: expected a string, a finite number, true, false or null, got nan"),
+        (
+            float("nan"),
+            "seed: expected a string, a finite number, true, false or null, got nan",
+        ),
         (float("inf"), "seed: expected a string, a finite number"),
         (b"bytes", "seed: expected a string, a finite number"),
         (REPO, "seed: expected a string, a finite number"),
@@ -228,12 +292,27 @@ def test_values_of_other_kinds_are_refused(value, message):
 
 ODD = {
     "no name": (["~dataset.name"], "dataset.name: expected a string, got None"),
-    "set of numbers": (["dataset=techtc", "dataset.set=3"], "dataset.set: expected a name, all, or a list of names"),
-    "nested set": (["dataset=techtc", "dataset.set=[[a]]"], "dataset.set: expected a name"),
-    "no split": (["~protocol.split"], r"protocol\.split: expected one of \('kfold', .*got None"),
-    "too many": (["protocol.repeats=99999999999999999999"], "protocol.repeats: expected at most 100000, got 9999"),
+    "set of numbers": (
+        ["dataset=techtc", "dataset.set=3"],
+        "dataset.set: expected a name, all, or a list of names",
+    ),
+    "nested set": (
+        ["dataset=techtc", "dataset.set=[[a]]"],
+        "dataset.set: expected a name",
+    ),
+    "no split": (
+        ["~protocol.split"],
+        r"protocol\.split: expected one of \('kfold', .*got None",
+    ),
+    "too many": (
+        ["protocol.repeats=99999999999999999999"],
+        "protocol.repeats: expected at most 100000, got 9999",
+    ),
     "to itself": (["dataset.name=${dataset.name}"], "Recursive interpolation detected"),
-    "in a circle": (["dataset.seed=${dataset.n_samples}", "dataset.n_samples=${dataset.seed}"], "Recursive interp"),
+    "in a circle": (
+        ["dataset.seed=${dataset.n_samples}", "dataset.n_samples=${dataset.seed}"],
+        "Recursive interp",
+    ),
     "to its parent": (["dataset.name=${dataset}"], "expected at most 20 levels"),
     "to ever more": (
         [
@@ -247,9 +326,18 @@ ODD = {
         "expected at most 10000 values, got more",
     ),
     "another package": (["+dataset@selector=digits"], "expected GROUP=NAME or GROUP"),
-    "a tag": (["dataset.name='!!python/object/apply:os.mkdir [canary]'"], "unknown data set '!!python"),
-    "a tag with a value": (["dataset.seed='!!python/object/apply:os.mkdir [canary]'"], "seed must be an integer"),
-    "a huge range": (["dataset.seed=range(1,1000000000)"], "expected one value, got several"),
+    "a tag": (
+        ["dataset.name='!!python/object/apply:os.mkdir [canary]'"],
+        "unknown data set '!!python",
+    ),
+    "a tag with a value": (
+        ["dataset.seed='!!python/object/apply:os.mkdir [canary]'"],
+        "seed must be an integer",
+    ),
+    "a huge range": (
+        ["dataset.seed=range(1,1000000000)"],
+        "expected one value, got several",
+    ),
 }
 
 
@@ -277,7 +365,10 @@ def test_names_of_data_sets_and_sets_are_no_paths(name, tmp_path):
         lambda: load_dataset("techtc", set=name),
         lambda: compose_artefact(name),
     ):
-        with pytest.raises(ValueError, match=r"unknown data set|set must look like|artefact: expected one of") as error:
+        with pytest.raises(
+            ValueError,
+            match=r"unknown data set|set must look like|artefact: expected one of",
+        ) as error:
             call()
         assert "\x1b" not in str(error.value)
         assert "\0" not in str(error.value)
@@ -285,12 +376,22 @@ def test_names_of_data_sets_and_sets_are_no_paths(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "group", ["dataset", "selector", "+experiment", "executor", "+dataset@selector", "+dataset@selector.x"]
+    "group",
+    [
+        "dataset",
+        "selector",
+        "+experiment",
+        "executor",
+        "+dataset@selector",
+        "+dataset@selector.x",
+    ],
 )
 def test_choices_of_a_group_are_files_of_conf(group, tmp_path):
     (tmp_path / "evil.yaml").write_text("name: digits\nclasses: [1, 2]\n")
     up = "../" * 30
-    with pytest.raises(ValueError, match=r"(expected one of|GROUP=NAME or GROUP\.SETTING=VALUE)"):
+    with pytest.raises(
+        ValueError, match=r"(expected one of|GROUP=NAME or GROUP\.SETTING=VALUE)"
+    ):
         compose_config([f"{group}={up}{str(tmp_path)[1:]}/evil"])
 
 
@@ -298,10 +399,13 @@ def test_a_hostile_record_does_not_come_back_as_a_cell(caplog):
     """The text of a config in a store from elsewhere, as `provsel audit` takes it."""
     from provlab.core.cell import cell_of
 
-    refused = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # as `provsel audit` skips them
+    # as `provsel audit` skips them
+    refused = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
     [cell] = composed(*SIZES)
     good = cell.identity
-    assert cell_of(json.dumps(good, sort_keys=True, separators=(",", ":"))).id == cell.id
+    assert (
+        cell_of(json.dumps(good, sort_keys=True, separators=(",", ":"))).id == cell.id
+    )
     inner = {"name": "os.system", "algorithm_version": 1, "arguments": {}}
     for text in (
         json.dumps({**good, "selector": inner}), "[" * 100_000, "{}", "null", "\0", "",

@@ -21,7 +21,14 @@ with open({marker!r}, "a") as file:
     file.write({name!r} + " in " + open("/proc/self/cmdline").read().replace(chr(0), " ") + chr(10))
 raise RuntimeError("a file beside the data runs")
 """
-NOT_INSTALLED = ("bottleneck", "hydra_plugins", "numexpr", "sitecustomize", "tqdm", "usercustomize")
+NOT_INSTALLED = (
+    "bottleneck",
+    "hydra_plugins",
+    "numexpr",
+    "sitecustomize",
+    "tqdm",
+    "usercustomize",
+)
 """Modules that packages or Python import where they are there."""
 
 DRIVER = """
@@ -55,7 +62,12 @@ if __name__ == "__main__":  # workers import it
 """Runs commands in a process that is started as `provsel` is: by a script in another folder."""
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]
-FILE = ["dataset=file", "dataset.path=data/example.csv", "dataset.target=species", "dataset.index_col=sample"]
+FILE = [
+    "dataset=file",
+    "dataset.path=data/example.csv",
+    "dataset.target=species",
+    "dataset.index_col=sample",
+]
 UNIFORM = [*FILE, *SMALL[:2], "selector=uniform", "selector.n_features_to_select=4"]
 EXECUTORS = {
     "serial": ["executor=serial"],
@@ -66,7 +78,15 @@ EXECUTORS = {
 COMMANDS_RUN = {
     "new": ["another-study"],
     "reproduce": ["comparison", *SMALL],
-    "select": ["data/example.csv", "species", "dataset.index_col=sample", "--methods", "f_test,mrmr", "--jobs", "2"],
+    "select": [
+        "data/example.csv",
+        "species",
+        "dataset.index_col=sample",
+        "--methods",
+        "f_test,mrmr",
+        "--jobs",
+        "2",
+    ],
     "run": UNIFORM,
     "audit": ["--fraction", "1", "--strict"],
     "status": SMALL,
@@ -87,7 +107,13 @@ COMMANDS_RUN = {
 
 REFUSED = ("readings", "rank", "fetch")
 
-SAMPLE = {"run": "loky", "audit": "dask", "reproduce": "serial", "rank": "serial", "panel": "serial"}
+SAMPLE = {
+    "run": "loky",
+    "audit": "dask",
+    "reproduce": "serial",
+    "rank": "serial",
+    "panel": "serial",
+}
 """Commands that compute trials, and where they do so in the tests that always run."""
 
 
@@ -103,20 +129,40 @@ def in_order(executors):
 @cache
 def importable():
     """Return the names at the top of all modules of Python and of the packages that are installed."""
-    names = {*sys.stdlib_module_names, *packages_distributions(), "provlab", "provsel"} - {"__main__"}
-    return sorted(name for name in names if name.isidentifier() and PathFinder.find_spec(name) is not None)
+    names = {
+        *sys.stdlib_module_names,
+        *packages_distributions(),
+        "provlab",
+        "provsel",
+    } - {"__main__"}
+    return sorted(
+        name
+        for name in names
+        if name.isidentifier() and PathFinder.find_spec(name) is not None
+    )
 
 
 def write_shadows(folder, names):
     for name in names:
-        (folder / f"{name}.py").write_text(SHADOW.format(marker=str(folder.parent / "ran"), name=name))
+        (folder / f"{name}.py").write_text(
+            SHADOW.format(marker=str(folder.parent / "ran"), name=name)
+        )
 
 
 def run_commands(folder, commands, variable=SAFE_PATH):
     """Run commands in a folder; return the name, status and marks of each, and the modules that were imported."""
     (folder.parent / "driver.py").write_text(DRIVER)
-    arguments = [folder.parent / "driver.py", json.dumps(commands), folder.parent / "ran", variable]
-    environment = {name: text for name, text in os.environ.items() if name not in ("PROVSEL_PROJECT", SAFE_PATH)}
+    arguments = [
+        folder.parent / "driver.py",
+        json.dumps(commands),
+        folder.parent / "ran",
+        variable,
+    ]
+    environment = {
+        name: text
+        for name, text in os.environ.items()
+        if name not in ("PROVSEL_PROJECT", SAFE_PATH)
+    }
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False,
@@ -130,8 +176,12 @@ def without_files(tmp_path_factory):
     """Return what the commands give in a project."""
     folder = tmp_path_factory.mktemp("without")
     new_project(folder / "my-study")
-    ended, _ = run_commands(folder / "my-study", in_order(dict.fromkeys(SAMPLE, "serial")))
-    return [(name, status) for name, status, _ in ended], outcome(folder / "my-study" / "results")
+    ended, _ = run_commands(
+        folder / "my-study", in_order(dict.fromkeys(SAMPLE, "serial"))
+    )
+    return [(name, status) for name, status, _ in ended], outcome(
+        folder / "my-study" / "results"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +190,12 @@ def among_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("among")
     new_project(folder / "my-study")
     write_shadows(folder / "my-study", importable())
-    (folder / "my-study" / "matplotlibrc").write_text("backend: module://json\nsavefig.dpi: 7\nfont.size: 30\n")
-    return run_commands(folder / "my-study", in_order(SAMPLE)), folder / "my-study" / "results"
+    (folder / "my-study" / "matplotlibrc").write_text(
+        "backend: module://json\nsavefig.dpi: 7\nfont.size: 30\n"
+    )
+    return run_commands(
+        folder / "my-study", in_order(SAMPLE)
+    ), folder / "my-study" / "results"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -152,10 +206,15 @@ def test_no_file_beside_the_data_runs(command, among_files):
     assert status == (2 if command in REFUSED else 0)
 
 
-def test_the_files_have_the_names_of_what_is_imported_and_change_nothing(among_files, without_files):
+def test_the_files_have_the_names_of_what_is_imported_and_change_nothing(
+    among_files, without_files
+):
     (ended, modules), results = among_files
     assert {*modules} - {*importable()} == set()
-    assert ([(name, status) for name, status, _ in ended], outcome(results)) == without_files
+    assert (
+        [(name, status) for name, status, _ in ended],
+        outcome(results),
+    ) == without_files
 
 
 @pytest.fixture
@@ -164,15 +223,20 @@ def data(tmp_path, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT")
     new_project(tmp_path / "made")
     shutil.copytree(tmp_path / "made" / "data", tmp_path / "data" / "data")
-    write_shadows(tmp_path / "data", [*sys.stdlib_module_names, *importable(), *NOT_INSTALLED])
+    write_shadows(
+        tmp_path / "data", [*sys.stdlib_module_names, *importable(), *NOT_INSTALLED]
+    )
     return tmp_path / "data"
 
 
 def test_where_the_folder_comes_first_they_run(data):
     """The control: with another variable in the place of Python's."""
-    [[_, status, ran]], _ = run_commands(data, [["run", *UNIFORM, *EXECUTORS["loky"]]], "ANOTHER_VARIABLE")
+    [[_, status, ran]], _ = run_commands(
+        data, [["run", *UNIFORM, *EXECUTORS["loky"]]], "ANOTHER_VARIABLE"
+    )
     assert status != 0
-    assert "joblib.externals.loky.backend" in ran  # a worker or the resource tracker, whichever starts first
+    # a worker or the resource tracker, whichever starts first
+    assert "joblib.externals.loky.backend" in ran
 
 
 NOTEBOOK = """
@@ -206,7 +270,8 @@ class Mine(UniformSelector):
 def test_a_program_finds_its_own_classes_in_workers_and_nothing_else(data):
     """As a notebook, which has the folder first on its path."""
     for path in data.glob("*.py"):
-        if path.stem not in importable():  # what nothing else has is found in the program's own folder
+        # what nothing else has is found in the program's own folder
+        if path.stem not in importable():
             path.unlink()
     (data / "beside.py").write_text(BESIDE)
     (data / "provsel.toml").write_text('trust = ["beside"]\n')
@@ -219,8 +284,17 @@ def test_a_program_finds_its_own_classes_in_workers_and_nothing_else(data):
 def test_python_m_imports_no_file_beside_the_data(data):
     """But for names that Python needs before the first line of provlab: `python -m` puts the folder first."""
     for path in data.glob("*.py"):
-        if path.stem not in ("json", "struct", "pickle", "random", "numpy", "subprocess"):
+        if path.stem not in (
+            "json",
+            "struct",
+            "pickle",
+            "random",
+            "numpy",
+            "subprocess",
+        ):
             path.unlink()
-    done = run_python(["-m", "provlab.cli", "run", *UNIFORM, *EXECUTORS["serial"]], data)
+    done = run_python(
+        ["-m", "provlab.cli", "run", *UNIFORM, *EXECUTORS["serial"]], data
+    )
     assert done.returncode == 0, done.stderr
     assert not (data.parent / "ran").exists()

@@ -27,11 +27,20 @@ DEFAULTS = ["cb@hydra.callbacks", "cb@_global_.hydra", "cb@a:hydra", "../../note
             "${oc.env:HOME}", {"/model": "${hydra:x}"}, 3]  # fmt: skip
 NO_DEFAULT = "defaults: expected (names of files|items such as)"
 OF_HYDRA = {
-    **{f"defaults {item}": (json.dumps({"defaults": [item]}), NO_DEFAULT) for item in DEFAULTS},
+    **{
+        f"defaults {item}": (json.dumps({"defaults": [item]}), NO_DEFAULT)
+        for item in DEFAULTS
+    },
     "defaults of another form": ("defaults: ../x", "defaults: expected names of files"),
     "a node": (MINE + EVIL, "expected arguments among .*, got hydra"),
-    "a node below": (MINE + "a: [{b: {hydra: 1}}]", "expected arguments among .*, got a"),
-    "a merged key": (MINE + "<<: {hydra: {}}", "expected arguments among .*, got hydra"),
+    "a node below": (
+        MINE + "a: [{b: {hydra: 1}}]",
+        "expected arguments among .*, got a",
+    ),
+    "a merged key": (
+        MINE + "<<: {hydra: {}}",
+        "expected arguments among .*, got hydra",
+    ),
 }
 
 
@@ -39,7 +48,9 @@ OF_HYDRA = {
 def project(tmp_path, monkeypatch):
     """Make a project that trusts nothing, beside a module that says when it is imported."""
     (tmp_path / "provsel.toml").write_text("trust = []\n")
-    (tmp_path / "evil_module.py").write_text("import pathlib\npathlib.Path('canary').touch()\n")
+    (tmp_path / "evil_module.py").write_text(
+        "import pathlib\npathlib.Path('canary').touch()\n"
+    )
     (tmp_path / "conf" / "selector").mkdir(parents=True)
     (tmp_path / "conf" / "selector" / "mine.yaml").write_text(MINE)
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
@@ -65,8 +76,16 @@ def test_an_artefact_says_nothing_to_hydra(project):
         [
             (EVIL + rest, "config: expected .*, got 'hydra'"),
             ("defaults: [override /hydra/job_logging: x]\n" + rest, NO_DEFAULT),
-            (rest.replace("selector=mine", "+hydra.callbacks.a._target_=evil_module.run"), "got 'hydra'"),
-            (rest.replace("b: []", "b: ['+selector@hydra.callbacks=mine']"), "expected GROUP=NAME"),
+            (
+                rest.replace(
+                    "selector=mine", "+hydra.callbacks.a._target_=evil_module.run"
+                ),
+                "got 'hydra'",
+            ),
+            (
+                rest.replace("b: []", "b: ['+selector@hydra.callbacks=mine']"),
+                "expected GROUP=NAME",
+            ),
         ]
     ):
         (room / f"t{number}.yaml").write_text("# @package _global_\n" + content)
@@ -83,7 +102,15 @@ def test_of_a_projects_conf_hydra_sees_the_groups_of_cells_alone(project):
     for name, text in (("config", evil), ("hydra/job_logging/stdout", logs)):
         (conf / name).parent.mkdir(parents=True, exist_ok=True)
         (conf / f"{name}.yaml").write_text(text)
-    run = [sys.executable, "-m", "provlab.cli", "run", *SIZES, "protocol.repeats=1", "protocol.n_splits=2"]
+    run = [
+        sys.executable,
+        "-m",
+        "provlab.cli",
+        "run",
+        *SIZES,
+        "protocol.repeats=1",
+        "protocol.n_splits=2",
+    ]
     run += ["executor=serial", "selector=mine"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -96,10 +123,16 @@ def test_a_file_of_an_executors_name_is_that_executor(name, project):
     (project / "conf" / "executor").mkdir()
     file = project / "conf" / "executor" / f"{name}.yaml"
     file.write_text("name: slurm\njob_script_prologue: [touch canary]\n")
-    with pytest.raises(ValueError, match=rf"{name}\.yaml: name: expected {name}, got 'slurm'; rename the file"):
+    with pytest.raises(
+        ValueError,
+        match=rf"{name}\.yaml: name: expected {name}, got 'slurm'; rename the file",
+    ):
         compose_config([f"executor={name}"])
     file.write_text(f"name: {name}\nn_jobs: 3\n")
-    assert compose_config([f"executor={name}"])["executor"] == {"name": name, "n_jobs": 3}
+    assert compose_config([f"executor={name}"])["executor"] == {
+        "name": name,
+        "n_jobs": 3,
+    }
     file.rename(file.with_name("mine.yaml"))
     assert compose_config(["executor=mine"])["executor"]["name"] == name
 
@@ -120,22 +153,37 @@ def test_the_command_line_widens_no_trust(argument, project, capsys):
     for multirun in ([], ["-m"]):
         assert main(["run", *SIZES, *multirun, "selector=mine", argument]) == 2
         error = capsys.readouterr().err
-        assert re.match(r"provsel: override .*: expected (at most 20 levels|GROUP=NAME)", error)
+        assert re.match(
+            r"provsel: override .*: expected (at most 20 levels|GROUP=NAME)", error
+        )
         assert error.count("\n") == 1
-    with pytest.raises(ValueError, match=r"^(override .*|config): (expected|unknown setting)"):
+    with pytest.raises(
+        ValueError, match=r"^(override .*|config): (expected|unknown setting)"
+    ):
         cells_of(compose_config([argument]))
     assert "evil_module" not in sys.modules
 
 
 # ---- files that take time or memory without end
 
-BILLION_LAUGHS = "a0: &a0 lol\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10))
+BILLION_LAUGHS = "a0: &a0 lol\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10)
+)
 BOMBS = {
-    "aliases": (BILLION_LAUGHS, "it has more than 10+ values, counting those of its aliases"),
+    "aliases": (
+        BILLION_LAUGHS,
+        "it has more than 10+ values, counting those of its aliases",
+    ),
     "to itself": ("a: &a [*a]", r"the alias \*a contains itself"),
-    "brackets": ("a: " + "[" * 20_000 + "]" * 20_000, "it is nested more than 20 levels"),
+    "brackets": (
+        "a: " + "[" * 20_000 + "]" * 20_000,
+        "it is nested more than 20 levels",
+    ),
     "blocks": ("a:\n" + "- " * 20_000 + "x", "it is nested more than 20 levels"),
-    "values": ("a: [" + "0," * 400_000 + "]", "it has more than 10+ values, counting those of its aliases"),
+    "values": (
+        "a: [" + "0," * 400_000 + "]",
+        "it has more than 10+ values, counting those of its aliases",
+    ),
     "base 60": ("a: " + "1:" * 300_000 + "1", "a value of more than 20000 characters"),
     "long": ("a: " + "x" * (1 << 20), "more than 1048576 bytes"),
 }
@@ -146,7 +194,11 @@ def test_yaml_takes_no_time_without_end(case, project):
     text, message = BOMBS[case]
     room = project / "experiments" / "smith2020"
     room.mkdir(parents=True)
-    for name in (room / "t.yaml", room / "claims.yaml", project / "conf" / "selector" / "bomb.yaml"):
+    for name in (
+        room / "t.yaml",
+        room / "claims.yaml",
+        project / "conf" / "selector" / "bomb.yaml",
+    ):
         name.write_text(text)
     for call in (
         lambda: listing("selectors"),
@@ -155,18 +207,36 @@ def test_yaml_takes_no_time_without_end(case, project):
         lambda: compose_config(["+experiment=smith2020/t"]),
         lambda: load_claims(room / "claims.yaml"),
     ):
-        with bounded(5), pytest.raises(ValueError, match=rf"\.yaml: expected .*{message}"):
+        with (
+            bounded(5),
+            pytest.raises(ValueError, match=rf"\.yaml: expected .*{message}"),
+        ):
             call()
 
 
-@pytest.mark.parametrize("text", ["trust = " + "[" * 20_000, "trust" + ".a" * 2000 + " = 1", "a = 1\n" * (1 << 18)])
+@pytest.mark.parametrize(
+    "text",
+    ["trust = " + "[" * 20_000, "trust" + ".a" * 2000 + " = 1", "a = 1\n" * (1 << 18)],
+)
 def test_a_projects_file_takes_no_time_without_end(text, project):
     (project / "provsel.toml").write_text(text)
-    with bounded(5), pytest.raises(ValueError, match=r"expected TOML, got it .*more than (20 levels|1048576 bytes)"):
+    with (
+        bounded(5),
+        pytest.raises(
+            ValueError,
+            match=r"expected TOML, got it .*more than (20 levels|1048576 bytes)",
+        ),
+    ):
         current_project()
 
 
 def test_json_of_others_is_not_nested_without_end(tmp_path):
     (tmp_path / "made.json").write_text("[" * 100_000)
-    with bounded(5), pytest.raises(ValueError, match=r"made\.json: expected JSON, got it is nested more than 20"):
+    with (
+        bounded(5),
+        pytest.raises(
+            ValueError,
+            match=r"made\.json: expected JSON, got it is nested more than 20",
+        ),
+    ):
         stored_made(tmp_path)

@@ -1,6 +1,7 @@
 """Stores that somebody changed: each command that reads one ends in a sentence about it, and shows none of its numbers.
 
-Whoever computes keys that fit, for other numbers in their ranges, is found by an audit alone.
+Whoever computes keys that fit, for other numbers in their ranges, is found by an audit
+alone.
 """
 
 import re
@@ -16,14 +17,31 @@ from provlab.core.store import TrialStore
 from provlab.project.documents import digest_of
 from small_runs import SMALL, files_of
 
-RUN = ["run", "-m", "dataset=synthetic", "selector=uniform,rrqr", "selector.n_features_to_select=30", "executor=serial"]
+RUN = [
+    "run",
+    "-m",
+    "dataset=synthetic",
+    "selector=uniform,rrqr",
+    "selector.n_features_to_select=30",
+    "executor=serial",
+]
 REFUSING = [
     ["merge", "theirs", "--results", "merged"],
     ["export", "--results", "theirs", "--output", "exported"],
     ["status", "--results", "theirs"],
     ["verify", "--results", "theirs", *SMALL],
     ["report", "--results", "theirs", *SMALL],
-    ["explain", "made2000/table", "--row", "BSS", "--column", "r=30", "--results", "theirs", *SMALL],
+    [
+        "explain",
+        "made2000/table",
+        "--row",
+        "BSS",
+        "--column",
+        "r=30",
+        "--results",
+        "theirs",
+        *SMALL,
+    ],
     ["reproduce", "made2000/table", "executor=serial", "results=theirs", *SMALL],
     [*RUN, "results=theirs", *SMALL],
 ]
@@ -36,7 +54,10 @@ def exchanged(records, name):
     first, second = sorted({record["cell"] for record in records})[:2]
     value_of = {record["cell"]: record[name] for record in records}
     exchanged_value = {first: value_of[second], second: value_of[first]}
-    return [record | {name: exchanged_value.get(record["cell"], record[name])} for record in records]
+    return [
+        record | {name: exchanged_value.get(record["cell"], record[name])}
+        for record in records
+    ]
 
 
 def with_config(records, text):
@@ -59,14 +80,32 @@ CHANGES = {
     "other data": (lambda records: with_values(records, "data", "0" * 64), OTHER_TRIAL),
     "no data": (lambda records: with_values(records, "data", None), OTHER_TRIAL),
     "other folds": (lambda records: with_values(records, "fold", 1), OTHER_TRIAL),
-    "nested config": (lambda records: with_config(records, NESTED), "it is nested more than 60 levels"),
+    "nested config": (
+        lambda records: with_config(records, NESTED),
+        "it is nested more than 60 levels",
+    ),
     "config is a list": (lambda records: with_config(records, "[]"), NO_CONFIG),
     "config is no JSON": (lambda records: with_config(records, "{"), NO_CONFIG),
-    "config without data": (lambda records: with_config(records, '{"dataset":5}'), NO_CONFIG),
-    "error below 0": (lambda records: with_values(records, "error", -5.0), "column error: expected values from 0"),
-    "error inf": (lambda records: with_values(records, "error", np.inf), "column error: expected values from 0 to 1"),
-    "error nan": (lambda records: with_values(records, "error", np.nan), "column error: expected values from 0 to 1"),
-    "features": (lambda records: with_values(records, "features", [10**9, -1]), "column features: expected"),
+    "config without data": (
+        lambda records: with_config(records, '{"dataset":5}'),
+        NO_CONFIG,
+    ),
+    "error below 0": (
+        lambda records: with_values(records, "error", -5.0),
+        "column error: expected values from 0",
+    ),
+    "error inf": (
+        lambda records: with_values(records, "error", np.inf),
+        "column error: expected values from 0 to 1",
+    ),
+    "error nan": (
+        lambda records: with_values(records, "error", np.nan),
+        "column error: expected values from 0 to 1",
+    ),
+    "features": (
+        lambda records: with_values(records, "features", [10**9, -1]),
+        "column features: expected",
+    ),
 }
 
 
@@ -102,7 +141,9 @@ def test_a_changed_store_is_refused_and_left_as_it_is(name, theirs, tmp_path):
 
 
 @pytest.mark.parametrize("command", REFUSING, ids=lambda command: command[0])
-def test_each_command_ends_in_a_sentence_about_a_changed_store(command, theirs, tmp_path, capsys):
+def test_each_command_ends_in_a_sentence_about_a_changed_store(
+    command, theirs, tmp_path, capsys
+):
     change, message = CHANGES["keys exchanged"]
     theirs(change)
     before = files_of(tmp_path)

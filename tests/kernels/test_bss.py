@@ -40,7 +40,9 @@ def duplicated(rng):
 
 def tied(rng):
     """All rows of V have the same norm, but for rounding."""
-    return np.hstack([np.linalg.qr(rng.standard_normal((10, 10)))[0] for _ in range(30)])
+    return np.hstack(
+        [np.linalg.qr(rng.standard_normal((10, 10)))[0] for _ in range(30)]
+    )
 
 
 def zeros_between(rng):
@@ -84,20 +86,27 @@ def assert_guarantee(V, result, r):
     assert spectrum[-1] <= (1 + ratio) ** 2 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("steps", ["rank + 1", "2 * rank", "6 * rank", "88 of 90 columns"])
+@pytest.mark.parametrize(
+    "steps", ["rank + 1", "2 * rank", "6 * rank", "88 of 90 columns"]
+)
 @pytest.mark.parametrize("make", INPUTS, ids=lambda make: make.__name__)
 def test_equals_the_textbook(make, steps):
     few = "columns" in steps
     V = spectral_basis(make(np.random.default_rng(0))[:, : 90 if few else None]).V
     rank = V.shape[1]
-    r = {"rank + 1": rank + 1, "2 * rank": 2 * rank, "6 * rank": 6 * rank}.get(steps, 88)
+    r = {"rank + 1": rank + 1, "2 * rank": 2 * rank, "6 * rank": 6 * rank}.get(
+        steps, 88
+    )
     result = assert_same_as_textbook(V, r)
     assert_guarantee(V, result, r)
-    if few and make in (text_like, zeros_between, low_rank, lognormal):  # unselected feasible columns run out
+    # unselected feasible columns run out
+    if few and make in (text_like, zeros_between, low_rank, lognormal):
         assert np.unique(result.picks).size < r
 
 
-@pytest.mark.parametrize("make", [gaussian, lognormal, duplicated], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [gaussian, lognormal, duplicated], ids=lambda make: make.__name__
+)
 def test_the_other_gain_equals_the_textbook_and_breaks_the_guarantee(make):
     V = basis_of(make)
     r = 2 * V.shape[1]
@@ -145,7 +154,9 @@ def as_displayed(V, r, shifts, no_candidate):
 
 
 @pytest.mark.parametrize("no_candidate", ["repeat", "longest", "skip"])
-@pytest.mark.parametrize("shifts", ["algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"])
+@pytest.mark.parametrize(
+    "shifts", ["algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"]
+)
 def test_the_shifts_of_section_4_1_are_as_displayed(shifts, no_candidate):
     for seed in range(3):
         V = basis_of(lognormal, seed)[:120]
@@ -156,7 +167,8 @@ def test_the_shifts_of_section_4_1_are_as_displayed(shifts, no_candidate):
         assert_array_equal(result.picks, picks)
         assert_allclose(result.gains, gains, rtol=1e-7)
     if shifts == "algorithm_1":
-        assert_array_equal(result.picks, sparsified(V, r).picks)  # a candidate is there in each step
+        # a candidate is there in each step
+        assert_array_equal(result.picks, sparsified(V, r).picks)
     elif no_candidate == "skip":
         assert result.picks.size == r - result.n_infeasible < r
 
@@ -200,7 +212,8 @@ def test_a_barrier_that_stands_on_an_eigenvalue_makes_no_column_feasible(tiny):
         result = sparsified(V, 8, preferred=np.linspace(2, 1, 12), gain="mean")
     assert result.n_infeasible == 3
     assert result.picks.tolist() == [*range(8)]
-    assert_array_equal(result.gains[2:5], result.gains[1])  # the step before, this one, and the next
+    # the step before, this one, and the next
+    assert_array_equal(result.gains[2:5], result.gains[1])
     assert result.gains.max() < 0.1
 
 
@@ -218,7 +231,9 @@ def test_the_guarantee_needs_the_weights():
 def test_columns_that_are_no_basis_raise():
     V = np.zeros((60, 3))
     V[:, 0] = 1.0  # nothing can ever raise the other two eigenvalues
-    with pytest.raises(ArithmeticError, match="no feasible column: expected V with orthonormal columns"):
+    with pytest.raises(
+        ArithmeticError, match="no feasible column: expected V with orthonormal columns"
+    ):
         sparsified(V, 40)
 
 
@@ -249,7 +264,9 @@ def test_the_bound_of_the_excess_leaves_out_what_is_infeasible(seed, near):
     upper = np.linalg.inv(high * np.eye(rank) - A)
     traces = np.array([np.trace(lower), np.trace(upper)])
     # the potentials change by 0.3 and 0.2
-    barriers = Barriers(Diagonals(lam, np.array([[low, high]])), 0, W.T, traces - SIGNS * [0.3, 0.2])
+    barriers = Barriers(
+        Diagonals(lam, np.array([[low, high]])), 0, W.T, traces - SIGNS * [0.3, 0.2]
+    )
     assert_allclose(barriers.traces, traces, rtol=1e-9)
     Z = rng.standard_normal((200, rank))
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
@@ -269,7 +286,18 @@ def test_the_bound_of_the_excess_leaves_out_what_is_infeasible(seed, near):
 
 
 def test_columns_by_norm_breaks_ties_by_index():
-    norms = np.array([1.0, 2.0, 0.0, 2.0 * (1 + 3e-11), 2.0 * (1 - 3e-11), 2.0 * (1 - 1e-9), 1.0, 3.0])
+    norms = np.array(
+        [
+            1.0,
+            2.0,
+            0.0,
+            2.0 * (1 + 3e-11),
+            2.0 * (1 - 3e-11),
+            2.0 * (1 - 1e-9),
+            1.0,
+            3.0,
+        ]
+    )
     assert_array_equal(columns_by_norm(norms), [7, 1, 3, 4, 5, 0, 6])
     chained = 1 - 6e-11 * np.arange(6)[::-1]  # neighbours are tied, the ends are not
     assert_array_equal(columns_by_norm(chained), [4, 5, 2, 3, 0, 1])
@@ -292,9 +320,14 @@ def test_directions_group_multiples():
 
 def test_directions_compare_in_full_where_projections_agree():
     projector = np.random.default_rng(0).standard_normal(3)
-    first, second = np.linalg.svd(projector[None])[2][1:]  # of projection 0, but for rounding
-    assert np.unique(numbered(np.vstack([first, -first, [1.0, 0, 0]]))).tolist() == [0, 1]
-    # those of two directions may lie in any order, and only neighbours are compared: pairs may be missed, never made up
+    # of projection 0, but for rounding
+    first, second = np.linalg.svd(projector[None])[2][1:]
+    assert np.unique(numbered(np.vstack([first, -first, [1.0, 0, 0]]))).tolist() == [
+        0,
+        1,
+    ]
+    # those of two directions may lie in any order, and only neighbours are compared:
+    # pairs may be missed, never made up
     labels = numbered(np.vstack([first, second, -first, -second, [1.0, 0, 0]]))
     assert labels[4] not in labels[:4]
     assert not {labels[0], labels[2]} & {labels[1], labels[3]}

@@ -10,7 +10,10 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from provsel import selectors
-from provsel.kernels.enclosing_ball import enclosing_ball_of_rows, minimum_enclosing_ball
+from provsel.kernels.enclosing_ball import (
+    enclosing_ball_of_rows,
+    minimum_enclosing_ball,
+)
 from provsel.kernels.simplex_qp import translate_gram
 from provsel.training_view import TrainingView
 
@@ -25,13 +28,17 @@ def gaussian(n, d, seed=RNG_SEED):
 def certified_gap(X, weights, squared_radius):
     """Return the relative gap of a claimed ball from the points alone; infinite where it is no solution.
 
-    The ball comes from the Gram matrix, whose digits end at eps times its largest entry: for points far from the origin
-    that is a distance, and which side of the ball the farthest one is on differs between processors.
+    The ball comes from the Gram matrix, whose digits end at eps times its largest
+    entry: for points far from the origin that is a distance, and which side of the ball
+    the farthest one is on differs between processors.
     """
     if weights.min() < 0 or abs(weights.sum() - 1) > 1e-12:
         return np.inf
     squared = ((X - weights @ X) ** 2).sum(axis=1)
-    if squared.max() > squared_radius * (1 + 1e-9) + np.finfo(float).eps * (X**2).sum(axis=1).max():
+    if (
+        squared.max()
+        > squared_radius * (1 + 1e-9) + np.finfo(float).eps * (X**2).sum(axis=1).max()
+    ):
         return np.inf
     return 1 - weights @ squared / squared_radius
 
@@ -54,7 +61,8 @@ def random_shapes():
         "counts": rng.poisson(0.2, (120, 400)).astype(float),
         "tiny": 1e-6 * gaussian(100, 5),
         "huge": 1e6 * gaussian(100, 5),
-        "two far clusters": 1e-4 * gaussian(100, 5) + np.where(np.arange(100) % 2, 1.0, -1.0)[:, None],
+        "two far clusters": 1e-4 * gaussian(100, 5)
+        + np.where(np.arange(100) % 2, 1.0, -1.0)[:, None],
         "mostly one point": np.vstack([np.ones((50, 3)), gaussian(9, 3)]),
     }
 
@@ -63,7 +71,8 @@ def random_shapes():
 def test_certificate_holds(X):
     ball = minimum_enclosing_ball(X @ X.T)
     assert ball.gap <= TOL
-    # Centre and distances come from X here, so a far offset costs digits in the comparison.
+    # Centre and distances come from X here, so a far offset costs digits in the
+    # comparison.
     assert certified_gap(X, ball.weights, ball.squared_radius) <= 1e-8
 
 
@@ -84,7 +93,15 @@ def test_regular_simplex(n):
     assert_allclose(ball.weights, 1 / n, rtol=1e-9)
 
 
-@pytest.mark.parametrize("X", [np.full((1, 3), 7.3), np.full((6, 3), 1e5 / 3), np.zeros((4, 2)), np.zeros((1, 1))])
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.full((1, 3), 7.3),
+        np.full((6, 3), 1e5 / 3),
+        np.zeros((4, 2)),
+        np.zeros((1, 1)),
+    ],
+)
 def test_coinciding_points_have_radius_zero(X):
     ball = minimum_enclosing_ball(X @ X.T)
     assert (ball.squared_radius, ball.gap) == (0.0, 0.0)
@@ -115,7 +132,15 @@ def test_degenerate_integer_points(X):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
 @pytest.mark.parametrize(
-    "name", ["plane", "counts", "cospherical", "duplicates", "collinear, far away", "mostly one point"]
+    "name",
+    [
+        "plane",
+        "counts",
+        "cospherical",
+        "duplicates",
+        "collinear, far away",
+        "mostly one point",
+    ],
 )
 def test_rows_have_the_ball_of_their_gram_matrix(name, form):
     X = form(random_shapes()[name])
@@ -126,25 +151,35 @@ def test_rows_have_the_ball_of_their_gram_matrix(name, form):
     assert abs(ball.squared_radius - expected.squared_radius) <= slack
     assert ball.weights.sum() == pytest.approx(1)
     assert (ball.weights >= 0).all()
-    assert ((dense - ball.weights @ dense) ** 2).sum(axis=1).max() <= ball.squared_radius + slack
+    assert ((dense - ball.weights @ dense) ** 2).sum(
+        axis=1
+    ).max() <= ball.squared_radius + slack
 
 
 COUNTS = np.random.default_rng(0).poisson(0.8, (12, 150)).astype(float)
 
 
 def test_center_is_that_of_an_independent_optimizer():
-    fitted = selectors.WithEnclosingBallCenter(selectors.UniformSelector(3, random_state=0)).fit(COUNTS)
+    fitted = selectors.WithEnclosingBallCenter(
+        selectors.UniformSelector(3, random_state=0)
+    ).fit(COUNTS)
     farthest = lambda c: ((COUNTS - c) ** 2).sum(axis=1).max()  # noqa: E731
     assert farthest(fitted.center_) == pytest.approx(fitted.squared_radius_, rel=1e-9)
-    descended = minimize(farthest, COUNTS.mean(axis=0), method="Powell", options={"maxiter": 3})
+    descended = minimize(
+        farthest, COUNTS.mean(axis=0), method="Powell", options={"maxiter": 3}
+    )
     assert fitted.squared_radius_ <= descended.fun * (1 + 1e-9)
     assert fitted.squared_radius_ < farthest(COUNTS.mean(axis=0))
 
 
 @pytest.mark.parametrize(
-    "selector", [selectors.BSSSelector(60), selectors.LeverageScoreSelector(20, strategy="top")], ids=["bss", "top"]
+    "selector",
+    [selectors.BSSSelector(60), selectors.LeverageScoreSelector(20, strategy="top")],
+    ids=["bss", "top"],
 )
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"]
+)
 def test_row_space_and_so_the_selection_stay_the_same(selector, form):
     fitted = selectors.WithEnclosingBallCenter(selector).fit(form(COUNTS))
     plain = selector.fit(form(COUNTS))
@@ -171,4 +206,6 @@ def test_many_rows_need_no_gram_matrix():
     view = TrainingView(rows)
     view.gram = lambda: pytest.fail("10,001 x 10,001")
     fitted = selectors.WithEnclosingBallCenter(selectors.RRQRSelector(2)).fit_view(view)
-    assert ((rows - fitted.center_) ** 2).sum(axis=1).max() == pytest.approx(fitted.squared_radius_, rel=1e-9)
+    assert ((rows - fitted.center_) ** 2).sum(axis=1).max() == pytest.approx(
+        fitted.squared_radius_, rel=1e-9
+    )

@@ -31,7 +31,9 @@ MU = np.geomspace(1e-7, 1, 100_001)
 def rows(n, m, seed=0, noise=0.5, informative=4):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, m))
-    y = np.where(X[:, :informative].sum(axis=1) + noise * rng.standard_normal(n) > 0, 1.0, -1.0)
+    y = np.where(
+        X[:, :informative].sum(axis=1) + noise * rng.standard_normal(n) > 0, 1.0, -1.0
+    )
     return X, y
 
 
@@ -64,7 +66,8 @@ def quadratic_program(X, y, c1, c2):
         method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 500},
     )
-    # "positive directional derivative": no step is left in which rounding would not be larger than the gain
+    # "positive directional derivative": no step is left in which rounding would not be
+    # larger than the gain
     assert solution.success or solution.status == 8
     assert (A @ solution.x).min() >= 1 - 1e-9
     return solution.fun
@@ -73,31 +76,44 @@ def quadratic_program(X, y, c1, c2):
 def cutting_planes(X, y, c1, c2, rounds=40):
     """Least and largest value that the optimum can have: linear programs by HiGHS, with tangents of the penalty added.
 
-    The penalty of v_j is convex and lies above each of its tangents, so that a program is a lower bound, and the value
-    of its solution an upper one. No interior point method, no dual, no mu.
+    The penalty of v_j is convex and lies above each of its tangents, so that a program
+    is a lower bound, and the value of its solution an upper one. No interior point
+    method, no dual, no mu.
     """
     n, m = X.shape
     corner = np.sqrt(c1 / c2)
     slope = 2 * np.sqrt(c1 * c2)
     signed = sparse.csr_array(y[:, None] * X)
-    # p, q of shape (m,) with v = p - q, the slacks, and t of shape (m,), which is the penalty beyond the linear one
-    rows = [sparse.hstack([-signed, signed, -sparse.eye_array(n), sparse.csr_array((n, m))])]
+    # p, q of shape (m,) with v = p - q, the slacks, and t of shape (m,), which is the
+    # penalty beyond the linear one
+    rows = [
+        sparse.hstack([-signed, signed, -sparse.eye_array(n), sparse.csr_array((n, m))])
+    ]
     right = [-np.ones(n)]
     low = 0.0
     high = np.inf
     cost = np.concatenate([np.full(2 * m, slope), np.full(n, 1 / n), np.ones(m)])
     for _ in range(rounds):
-        solution = linprog(cost, sparse.vstack(rows), np.concatenate(right), method="highs")
+        solution = linprog(
+            cost, sparse.vstack(rows), np.concatenate(right), method="highs"
+        )
         size = solution.x[:m] + solution.x[m : 2 * m]
         low = max(low, solution.fun)
-        high = min(high, objective_by_parts(X, y, c1, c2, solution.x[:m] - solution.x[m : 2 * m]))
+        high = min(
+            high,
+            objective_by_parts(X, y, c1, c2, solution.x[:m] - solution.x[m : 2 * m]),
+        )
         if high - low <= 1e-7 * high:
             break
         over = np.flatnonzero(size > corner)
         tangent = 2 * c2 * (size[over] - corner)  # of c2 (|v| - corner)^2
-        place = sparse.csr_array((np.ones(over.size), (np.arange(over.size), over)), shape=(over.size, m))
+        place = sparse.csr_array(
+            (np.ones(over.size), (np.arange(over.size), over)), shape=(over.size, m)
+        )
         steep = sparse.diags_array(tangent) @ place
-        rows.append(sparse.hstack([steep, steep, sparse.csr_array((over.size, n)), -place]))
+        rows.append(
+            sparse.hstack([steep, steep, sparse.csr_array((over.size, n)), -place])
+        )
         right.append(tangent * size[over] - c2 * (size[over] - corner) ** 2)
     return low, high
 
@@ -105,13 +121,19 @@ def cutting_planes(X, y, c1, c2, rounds=40):
 def objective_by_parts(X, y, c1, c2, v):
     """L + 2 sqrt(c1 c2) |v| + c2 (|v| - corner)^2 beyond the corner."""
     over = np.maximum(np.abs(v) - np.sqrt(c1 / c2), 0)
-    return np.maximum(0, 1 - y * (X @ v)).mean() + 2 * np.sqrt(c1 * c2) * np.abs(v).sum() + c2 * over @ over
+    return (
+        np.maximum(0, 1 - y * (X @ v)).mean()
+        + 2 * np.sqrt(c1 * c2) * np.abs(v).sum()
+        + c2 * over @ over
+    )
 
 
 def problems():
     X, y = rows(60, 12)
     wide, labels = rows(30, 80)
-    counts = np.random.default_rng(2).poisson(0.4, (40, 60)).astype(float) + (labels[:1] > 9)
+    counts = np.random.default_rng(2).poisson(0.4, (40, 60)).astype(float) + (
+        labels[:1] > 9
+    )
     spam = np.where(counts[:, :3].sum(axis=1) > 1, 1.0, -1.0)
     return {
         "tall": (X, y, 1e-2, 1e-2),
@@ -123,28 +145,48 @@ def problems():
         "counts": (counts, spam, 1e-2, 1e-2),
         "duplicates": (np.hstack([X, X[:, :3]]), y, 1e-2, 1e-2),
         "duplicate rows": (np.vstack([X, X]), np.append(y, y), 1e-2, 1e-3),
-        "twins of other label": (np.vstack([X, X[:20]]), np.append(y, -y[:20]), 1e-3, 1e-3),
-        "zero rows and columns": (X * (np.arange(60)[:, None] % 5 > 0) * (np.arange(12) > 1), y, 1e-2, 1e-3),
+        "twins of other label": (
+            np.vstack([X, X[:20]]),
+            np.append(y, -y[:20]),
+            1e-3,
+            1e-3,
+        ),
+        "zero rows and columns": (
+            X * (np.arange(60)[:, None] % 5 > 0) * (np.arange(12) > 1),
+            y,
+            1e-2,
+            1e-3,
+        ),
         "one class": (X + 0.5, np.ones(60), 1e-2, 1e-2),
     }
 
 
 def test_penalty_is_the_least_over_mu():
     for c1, c2 in ((0.3, 0.2), (1e-3, 4.0), (2.0, 1e-3)):
-        v = np.append(0.0, np.sqrt(c1 / c2) * np.array([1e-3, 0.2, -0.7, 1.0, -1.5, 40.0]))
+        v = np.append(
+            0.0, np.sqrt(c1 / c2) * np.array([1e-3, 0.2, -0.7, 1.0, -1.5, 40.0])
+        )
         for penalty, weights, power in (
             (kernel_weight_penalty, kernel_weights, 1),
             (printed_penalty, printed_weights, 2),
         ):
             values = penalty(v, c1, c2)
             mu = weights(v, c1, c2)
-            least = np.array([0.0, *((c2 * value**2 / MU**power + c1 * MU).min() for value in v[1:])])
+            least = np.array(
+                [0.0, *((c2 * value**2 / MU**power + c1 * MU).min() for value in v[1:])]
+            )
             assert_allclose(values, least, rtol=1e-5)
-            assert_allclose(values[1:], (c2 * v**2)[1:] / mu[1:] ** power + c1 * mu[1:], rtol=1e-12)
+            assert_allclose(
+                values[1:], (c2 * v**2)[1:] / mu[1:] ** power + c1 * mu[1:], rtol=1e-12
+            )
             assert mu[0] == 0.0
             assert ((mu >= 0) & (mu <= 1)).all()
-        # negative control: each penalty is not the other, and the printed one is not convex
-        assert (printed_penalty(v[1:4], c1, c2) > 1.01 * kernel_weight_penalty(v[1:4], c1, c2)).all()
+        # negative control: each penalty is not the other, and the printed one is not
+        # convex
+        assert (
+            printed_penalty(v[1:4], c1, c2)
+            > 1.01 * kernel_weight_penalty(v[1:4], c1, c2)
+        ).all()
         assert printed_penalty(v[1:2] / 2, c1, c2) > printed_penalty(v[1:2], c1, c2) / 2
 
 
@@ -169,7 +211,10 @@ def test_optimum_is_that_of_two_other_solvers_and_certified(name):
     assert high - low <= (1e-5 if name == "both parts" else 1e-6) * high
     assert low * (1 - 1e-7) <= fit.objective <= high * (1 + 1e-6)
     # negative control: the bounds know c1
-    assert feature_selective_svm(X, y, 1.1 * c1, c2).objective > high * (1 + 1e-4) or not fit.v.any()
+    assert (
+        feature_selective_svm(X, y, 1.1 * c1, c2).objective > high * (1 + 1e-4)
+        or not fit.v.any()
+    )
 
 
 def test_a_wrong_solution_has_a_gap():
@@ -178,7 +223,10 @@ def test_a_wrong_solution_has_a_gap():
     fit = feature_selective_svm(X, y, c1, c2)
     assert objective(X, y, c1, c2, 1.02 * fit.v) > (1 + 1e-5) * fit.objective
     least = np.argmin(np.where(fit.v == 0, np.inf, np.abs(fit.v)))
-    assert objective(X, y, c1, c2, np.where(np.arange(fit.v.size) == least, 0, fit.v)) > (1 + 2e-6) * fit.objective
+    assert (
+        objective(X, y, c1, c2, np.where(np.arange(fit.v.size) == least, 0, fit.v))
+        > (1 + 2e-6) * fit.objective
+    )
     for prices in ({"c1": 1.1 * c1, "c2": c2}, {"c1": c1, "c2": 1.1 * c2}):
         assert abs(quadratic_program(X, y, **prices) / fit.objective - 1) > 1e-3
 
@@ -193,7 +241,9 @@ def test_many_columns_come_into_play_in_rounds():
     assert 20 < kept.size < 500
     again = feature_selective_svm(X[:, kept], y, c1, c2)
     assert again.objective == pytest.approx(fit.objective, rel=1e-6)
-    assert feature_selective_svm(X[:, kept[1:]], y, c1, c2).objective > fit.objective * (1 + 1e-6)
+    assert feature_selective_svm(
+        X[:, kept[1:]], y, c1, c2
+    ).objective > fit.objective * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-2, 1e3, 1e7])
@@ -214,10 +264,17 @@ def test_free_features_are_the_plain_svm():
     fit = feature_selective_svm(X, y, 1e-12, c2, tol=1e-8)
     assert fit.objective == pytest.approx(plain.primal, rel=1e-6)
     assert_allclose(fit.v, plain.w, atol=1e-3 * np.abs(plain.w).max())
-    assert feature_selective_svm(X, y, 1e-4, c2).objective > plain.primal * (1 + 1e-4)  # negative control
+    # negative control
+    assert feature_selective_svm(X, y, 1e-4, c2).objective > plain.primal * (1 + 1e-4)
 
 
-@given(st.integers(2, 40), st.integers(1, 40), st.integers(0, 2**32 - 1), st.floats(-6, 1), st.floats(-6, 1))
+@given(
+    st.integers(2, 40),
+    st.integers(1, 40),
+    st.integers(0, 2**32 - 1),
+    st.floats(-6, 1),
+    st.floats(-6, 1),
+)
 @settings(deadline=None, max_examples=60)
 def test_random_problems(n, m, seed, first, second):
     X, y = rows(n, m, seed, noise=2.0)
@@ -269,7 +326,12 @@ def starts(m, count=4):
 
 @pytest.mark.parametrize(
     ("name", "form"),
-    [("tall", np.asarray), ("wide", sparse.csr_array), ("counts", np.asarray), ("duplicates", np.asarray)],
+    [
+        ("tall", np.asarray),
+        ("wide", sparse.csr_array),
+        ("counts", np.asarray),
+        ("duplicates", np.asarray),
+    ],
 )
 def test_printed_form_descends_to_a_fixed_point(name, form):
     X, y, c1, c2 = problems()[name]
@@ -279,7 +341,9 @@ def test_printed_form_descends_to_a_fixed_point(name, form):
     assert fit.objective == min(fit.objectives) == fit.values[-1]
     assert_array_equal(fit.v, fit.mu * fit.w)
     assert_allclose(fit.mu, printed_weights(fit.v, c1, c2), rtol=1e-9)
-    assert fit.objective == pytest.approx(objective(X, y, c1, c2, fit.v, power=2), rel=1e-5)
+    assert fit.objective == pytest.approx(
+        objective(X, y, c1, c2, fit.v, power=2), rel=1e-5
+    )
     # its penalty is the larger one, so that the convex optimum is a lower bound
     assert fit.objective >= feature_selective_svm(X, y, c1, c2).dual
     kept = np.flatnonzero(fit.mu)
@@ -303,16 +367,26 @@ def test_printed_form_finds_the_least_value_on_a_grid():
     assert least * (1 - 1e-3) <= identity.objective <= least * (1 + 1e-2)
 
 
-@pytest.mark.parametrize(("as_printed", "form"), [(True, np.asarray), (False, sparse.csr_array)])
+@pytest.mark.parametrize(
+    ("as_printed", "form"), [(True, np.asarray), (False, sparse.csr_array)]
+)
 def test_compressed_descends(form, as_printed):
     X, y, c1, c2 = problems()["wide"]
     c1 = 1e-3
     projection = GaussianBlocks(25, 80, variance=1 / 25, key=3)
-    fit = feature_selective_compressed(form(X), y, c1, c2, projection, starts(80, 2), as_printed=as_printed)
+    fit = feature_selective_compressed(
+        form(X), y, c1, c2, projection, starts(80, 2), as_printed=as_printed
+    )
     assert np.diff(fit.values).max() <= 1e-9
     factors = fit.mu if as_printed else np.sqrt(fit.mu)
-    assert_allclose(fit.v, factors * (projection.dense().T @ fit.w), rtol=1e-9, atol=1e-15)
-    recomputed = np.maximum(0, 1 - y * (X @ fit.v)).mean() + c2 * fit.w @ fit.w + c1 * fit.mu.sum()
+    assert_allclose(
+        fit.v, factors * (projection.dense().T @ fit.w), rtol=1e-9, atol=1e-15
+    )
+    recomputed = (
+        np.maximum(0, 1 - y * (X @ fit.v)).mean()
+        + c2 * fit.w @ fit.w
+        + c1 * fit.mu.sum()
+    )
     assert fit.objective == pytest.approx(recomputed, rel=1e-12)
     assert ((fit.mu >= 0) & (fit.mu <= 1)).all()
     assert np.mean(np.sign(X @ fit.v) == y) > 0.9
@@ -320,4 +394,5 @@ def test_compressed_descends(form, as_printed):
     svm = hinge_dual((X * factors) @ projection.dense().T, y, c2, tol=1e-9)
     assert fit.objective <= svm.primal + c1 * fit.mu.sum() + 1e-5
     kept = np.count_nonzero(fit.mu)
-    assert kept < 40 if as_printed else kept > 20  # linear programs have sparse solutions, the other does not
+    # linear programs have sparse solutions, the other does not
+    assert kept < 40 if as_printed else kept > 20

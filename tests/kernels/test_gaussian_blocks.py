@@ -15,7 +15,13 @@ from provsel.kernels import gaussian_blocks
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 
 L, M = 7, 1000  # four blocks, the last one not whole
-FORMS = [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array]
+FORMS = [
+    np.asarray,
+    np.asfortranarray,
+    sparse.csr_array,
+    sparse.csr_matrix,
+    sparse.csc_array,
+]
 
 
 def blocks(ell=L, m=M, variance=0.25, key=5, kind=GaussianBlocks, **options):
@@ -38,7 +44,10 @@ def rows(n=40, m=M, seed=0):
 
 def definition(ell, m, variance, key):
     seeds = np.random.SeedSequence(key).spawn(-(-m // 256))
-    parts = [np.random.Generator(np.random.SFC64(seed)).standard_normal((256, ell)) for seed in seeds]
+    parts = [
+        np.random.Generator(np.random.SFC64(seed)).standard_normal((256, ell))
+        for seed in seeds
+    ]
     return np.sqrt(variance) * np.concatenate(parts)[:m].T
 
 
@@ -51,7 +60,9 @@ def test_it_is_its_definition(m, form, store):
     X = rows(m=m)
     assert_allclose(matrix.dense(), expected, rtol=1e-15)
     assert_allclose(matrix.project(form(X)), X @ expected.T, rtol=1e-12, atol=1e-12)
-    assert_allclose(matrix.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        matrix.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12
+    )
     W = np.random.default_rng(1).random((L, 3))
     assert_allclose(matrix.expand(W), expected.T @ W, rtol=1e-12, atol=1e-12)
     assert np.abs(blocks(m=m, key=6).dense() - expected).max() > 0.1
@@ -107,4 +118,6 @@ def test_only_the_blocks_of_a_sparse_chunk_are_made(store):
 @pytest.mark.parametrize("store", [True, False])
 def test_gram_is_lambda_times_its_transpose(store):
     blocks = GaussianBlocks(7, 600, variance=0.5, key=3, store=store)
-    assert_allclose(blocks.gram(), blocks.dense() @ blocks.dense().T, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        blocks.gram(), blocks.dense() @ blocks.dense().T, rtol=1e-12, atol=1e-12
+    )

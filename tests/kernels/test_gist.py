@@ -15,11 +15,19 @@ def textbook(image, n_scales, n_orientations, n_cells):
     side = len(image)
     size = 2 * side
     frequencies = [k / size for k in (*range(side), *range(-side, 0))]
-    waves = np.array([cmath.exp(2j * math.pi * f * x) for x in range(size) for f in frequencies]).reshape(size, size)
+    waves = np.array(
+        [cmath.exp(2j * math.pi * f * x) for x in range(size) for f in frequencies]
+    ).reshape(size, size)
 
     def filtered(values, transfer):
-        spectrum = waves.conj().T @ np.pad(values, ((0, side), (0, side)), mode="symmetric") @ waves.conj()
-        table = np.array([transfer(u, v) for v in frequencies for u in frequencies]).reshape(size, size)
+        spectrum = (
+            waves.conj().T
+            @ np.pad(values, ((0, side), (0, side)), mode="symmetric")
+            @ waves.conj()
+        )
+        table = np.array(
+            [transfer(u, v) for v in frequencies for u in frequencies]
+        ).reshape(size, size)
         return (waves @ (spectrum * table) @ waves.T / size**2)[:side, :side]
 
     def lowpass(u, v):
@@ -37,7 +45,9 @@ def textbook(image, n_scales, n_orientations, n_cells):
                     return 0.0
                 turn = math.remainder(math.atan2(v, u) - theta, 2 * math.pi)
                 width = 2 * math.pi * (n_orientations / 8) ** 2
-                return math.exp(-3.5 * (math.hypot(u, v) / centre - 1) ** 2 - width * turn * turn)
+                return math.exp(
+                    -3.5 * (math.hypot(u, v) / centre - 1) ** 2 - width * turn * turn
+                )
 
             amplitude = np.abs(filtered(flat, band))
             for rows in np.split(amplitude, n_cells, axis=0):
@@ -50,7 +60,9 @@ def images():
     return np.random.default_rng(5).integers(0, 256, size=(5, 16, 16), dtype=np.uint8)
 
 
-@pytest.mark.parametrize(("n_scales", "n_orientations", "n_cells"), [(4, 8, 4), (2, 3, 2), (1, 1, 1)])
+@pytest.mark.parametrize(
+    ("n_scales", "n_orientations", "n_cells"), [(4, 8, 4), (2, 3, 2), (1, 1, 1)]
+)
 def test_agrees_with_the_textbook(images, n_scales, n_orientations, n_cells):
     kinds = {"n_scales": n_scales, "n_orientations": n_orientations, "n_cells": n_cells}
     expected = [textbook(image.tolist(), **kinds) for image in images[:2]]
@@ -69,7 +81,8 @@ def test_batches_do_not_matter_and_images_do_not_mix(images):
 
 
 def test_brightness_and_flatness(images):
-    # 1 + grey level times a constant is a constant added to the logarithm, which the prefilter takes out.
+    # 1 + grey level times a constant is a constant added to the logarithm, which the
+    # prefilter takes out.
     brighter = 3.7 * (1.0 + images) - 1
     assert_allclose(gist(brighter), gist(images), rtol=1e-9, atol=1e-12)
     assert_allclose(gist(np.full((1, 16, 16), 77)), 0, atol=1e-12)

@@ -14,8 +14,21 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 
 import ill_conditioned
-from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, SubsetPromise, certify, certify_subset
-from provsel.kernels.graded import equilibrating_exponents, scale_exponent, scaled, shifted
+from provsel.certificates import (
+    HELD,
+    UNDECIDED,
+    VIOLATED,
+    SubsetApproximation,
+    SubsetPromise,
+    certify,
+    certify_subset,
+)
+from provsel.kernels.graded import (
+    equilibrating_exponents,
+    scale_exponent,
+    scaled,
+    shifted,
+)
 from provsel.kernels.relative_svd import relative_svd
 from provsel.kernels.spectral import spectral_basis
 from provsel.models import LibsvmSVM
@@ -31,20 +44,25 @@ from provsel.selectors import (
 )
 from small_runs import REPO, load_script
 
-sys.path.append(str(REPO / "experiments" / "simulations"))  # the script finds its helpers by its own folder
+# the script finds its helpers by its own folder
+sys.path.append(str(REPO / "experiments" / "simulations"))
 graded = load_script(REPO / "experiments" / "simulations" / "graded.py")
 
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 CASES = [
     (name, shape, condition)
-    for name, shape, condition in product(ill_conditioned.FAMILY, ill_conditioned.SHAPES, ill_conditioned.CONDITIONS)
+    for name, shape, condition in product(
+        ill_conditioned.FAMILY, ill_conditioned.SHAPES, ill_conditioned.CONDITIONS
+    )
     if name != "low rank" or condition == ill_conditioned.CONDITIONS[0]
 ]
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("name", "shape", "condition"), CASES)
-def test_the_basis_is_right_or_says_that_it_is_not_certain(name, shape, condition, form):
+def test_the_basis_is_right_or_says_that_it_is_not_certain(
+    name, shape, condition, form
+):
     X, rank, V, sigma = ill_conditioned.solved(name, shape, condition)
     basis = spectral_basis(FORMS[form](X))
     assert_allclose(basis.V.T @ basis.V, np.eye(basis.rank), atol=1e-12)
@@ -54,7 +72,12 @@ def test_the_basis_is_right_or_says_that_it_is_not_certain(name, shape, conditio
     assert basis.rank == rank
     outside = basis.V - (V @ (V.T @ basis.V)).astype(float)
     assert np.linalg.norm(outside, 2) <= basis.error + 1e-13
-    assert_allclose(basis.singular_values, sigma.astype(float), rtol=1e-7, atol=4e-15 * float(sigma[0]))
+    assert_allclose(
+        basis.singular_values,
+        sigma.astype(float),
+        rtol=1e-7,
+        atol=4e-15 * float(sigma[0]),
+    )
     assert basis.error < 100 * np.finfo(float).eps * float(sigma[0] / sigma[-1])
 
 
@@ -64,7 +87,8 @@ def test_scales_of_columns_cost_no_digits():
     unscaled = X.copy()
     unscaled[:, 5] /= 1e20
     basis = spectral_basis(X)
-    # the giant column is a unit vector of V's space, and the others span what is orthogonal to it
+    # the giant column is a unit vector of V's space, and the others span what is
+    # orthogonal to it
     others = np.delete(unscaled, 5, axis=1)
     direction = X[:, 5] / np.linalg.norm(X[:, 5])
     left = others - np.outer(direction, direction @ others)
@@ -86,20 +110,30 @@ def exact_ratio(X, sigma, columns, k):
     return float((rest**2).sum() / (sigma[k:] ** 2).sum())
 
 
-@pytest.mark.parametrize(("name", "condition"), [(name, cond) for name, shape, cond in CASES if shape == "wide"])
+@pytest.mark.parametrize(
+    ("name", "condition"),
+    [(name, cond) for name, shape, cond in CASES if shape == "wide"],
+)
 def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
     X, rank, V, sigma = ill_conditioned.solved(name, "wide", condition)
     for label, selector in ill_conditioned.selectors(X).items():
         selector, warned = ill_conditioned.fitted(selector, sparse.csr_array(X))
         for values in (selector.weights_, getattr(selector, "scores_", np.zeros(1))):
             assert np.isfinite(values).all(), label
-        if label == "approximate BSS":  # a sketch mixes the scales of the rows, and its rank is its own
+        # a sketch mixes the scales of the rows, and its rank is its own
+        if label == "approximate BSS":
             assert not warned or condition >= 1e13
         elif warned and label in ("random pivots", "pivoted QR", "strong RRQR"):
             assert selector.rank_ < rank, label
         elif warned:
             assert condition > 1e13
-        elif label not in ("dual set", "random pivots", "pivoted QR", "strong RRQR", "ridge"):
+        elif label not in (
+            "dual set",
+            "random pivots",
+            "pivoted QR",
+            "strong RRQR",
+            "ridge",
+        ):
             assert selector.rank_ == rank, label
             assert 0 < getattr(selector, "rank_tolerance_", 1e-15) < 1e-13
         certificate = ill_conditioned.quiet(certify, selector, X)
@@ -108,13 +142,19 @@ def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
             eigenvalues = np.linalg.eigvalsh((kept.T @ kept).astype(float))
             error = max(1 - eigenvalues[0], eigenvalues[-1] - 1)
             if certificate.spectral.state == HELD:
-                assert certificate.spectral.spectral_error == pytest.approx(error, rel=0.1, abs=1e-6)
+                assert certificate.spectral.spectral_error == pytest.approx(
+                    error, rel=0.1, abs=1e-6
+                )
                 assert error <= certificate.spectral.spectral_bound
             assert certificate.spectral.state != VIOLATED, label
             assert certificate.radius.state != VIOLATED, label
         subset = ill_conditioned.quiet(certify_subset, selector, X)
         assert subset.state != VIOLATED, label
-        if subset.state == HELD and subset.frobenius_ratio != 1.0 and name != "low rank":
+        if (
+            subset.state == HELD
+            and subset.frobenius_ratio != 1.0
+            and name != "low rank"
+        ):
             exact = exact_ratio(X, sigma, selector.indices_, int(subset.k))
             assert exact <= subset.frobenius_bound * (1 + 1e-6), label
 
@@ -133,7 +173,9 @@ def test_one_column_in_another_unit_hides_no_rank(scale, form):
     sampled = LeverageScoreSelector(60, random_state=0).fit(rows)
     assert sampled.indices_.size > 30
     assert SingleSVDSelector(15).fit(rows).rank_ == 15
-    assert certify_subset(SpectralSelectionSelector(15).fit(rows), rows).spectral_ratio < 2
+    assert (
+        certify_subset(SpectralSelectionSelector(15).fit(rows), rows).spectral_ratio < 2
+    )
 
 
 def test_a_rank_that_is_not_certain_is_said_once_and_held_by_no_certificate():
@@ -147,8 +189,14 @@ def test_a_rank_that_is_not_certain_is_said_once_and_held_by_no_certificate():
     assert f"{selector.rank_} singular values" in message
     with pytest.warns(LinAlgWarning, match="rank of X is not certain"):
         certificate = certify(selector, X, also=[SubsetApproximation])
-    assert {certificate.spectral.state, certificate.radius.state, certificate.approximation.state} == {UNDECIDED}
-    assert np.isnan([certificate.approximation.frobenius_ratio, certificate.approximation.sigma_min]).all()
+    assert {
+        certificate.spectral.state,
+        certificate.radius.state,
+        certificate.approximation.state,
+    } == {UNDECIDED}
+    assert np.isnan(
+        [certificate.approximation.frobenius_ratio, certificate.approximation.sigma_min]
+    ).all()
     assert not certificate.held
     assert certificate.good_for == ()
 
@@ -160,7 +208,9 @@ def random_scales(rng, shape, smallest):
     return rows[:, None] * rng.standard_normal(shape) * columns
 
 
-RELATIVE = [make for make, _ in graded.FAMILY if make is not graded.spread_values] + [random_scales]
+RELATIVE = [make for make, _ in graded.FAMILY if make is not graded.spread_values] + [
+    random_scales
+]
 
 
 @pytest.mark.parametrize("shape", [(5, 9), (9, 5), (6, 6), (1, 4)])
@@ -173,7 +223,9 @@ def test_relative_errors_of_singular_values_are_below_their_bound(make, shape):
     X = make(np.random.default_rng(5), shape, 1e-35)
     for form in FORMS.values():
         solution = relative_svd(form(X))
-        errors = np.abs(graded.exact(solution.singular_values) / graded.true_values(X) - 1).astype(float)
+        errors = np.abs(
+            graded.exact(solution.singular_values) / graded.true_values(X) - 1
+        ).astype(float)
         assert errors.max() <= solution.error < 1e-6
         assert_allclose(solution.V.T @ solution.V, np.eye(min(shape)), atol=1e-13)
 
@@ -181,7 +233,10 @@ def test_relative_errors_of_singular_values_are_below_their_bound(make, shape):
 def test_singular_values_that_rounding_decides_have_no_small_bound():
     X = graded.spread_values(np.random.default_rng(5), (6, 9), 1e-16)
     solution = relative_svd(X)
-    assert np.abs(graded.exact(solution.singular_values) / graded.true_values(X) - 1).max() > 1e-4
+    assert (
+        np.abs(graded.exact(solution.singular_values) / graded.true_values(X) - 1).max()
+        > 1e-4
+    )
     assert solution.error > 1
     assert relative_svd(X[[0, 1, 2, 0]]) is None  # no full rank
     assert relative_svd(np.diag([1.0, 1e-140])) is None  # squares underflow
@@ -199,15 +254,29 @@ def test_ratios_of_graded_rows_are_true_or_not_shown(make, smallest, scale, form
         if label == "dual set":
             selector.set_params(rank=3)
         ill_conditioned.quiet(selector.fit, FORMS[form](X * scale))
-        certificate = ill_conditioned.quiet(certify_subset, selector, FORMS[form](X * scale))
+        certificate = ill_conditioned.quiet(
+            certify_subset, selector, FORMS[form](X * scale)
+        )
         assert np.unique(selector.indices_).size == selector.indices_.size, label
-        ratio = float(graded.true_error(X, selector.indices_) / (values[int(certificate.k) :] ** 2).sum())
+        ratio = float(
+            graded.true_error(X, selector.indices_)
+            / (values[int(certificate.k) :] ** 2).sum()
+        )
         if certificate.state == UNDECIDED:
-            assert make is graded.spread_values or ratio > 1e9, label  # columns that miss almost all
-            assert np.isnan([certificate.frobenius_ratio, certificate.spectral_ratio, certificate.sigma_min]).all()
+            # columns that miss almost all
+            assert make is graded.spread_values or ratio > 1e9, label
+            assert np.isnan(
+                [
+                    certificate.frobenius_ratio,
+                    certificate.spectral_ratio,
+                    certificate.sigma_min,
+                ]
+            ).all()
             continue
         assert certificate.state != VIOLATED, label
-        assert certificate.frobenius_ratio == pytest.approx(ratio, rel=1e-6, abs=1e-12), label
+        assert certificate.frobenius_ratio == pytest.approx(
+            ratio, rel=1e-6, abs=1e-12
+        ), label
         assert certificate.state != HELD or ratio <= certificate.frobenius_bound, label
 
 
@@ -236,11 +305,14 @@ def test_dependent_columns_of_graded_rows_hold_no_promise():
     assert certify_subset(selector.fit(X), X).state == HELD
 
 
-@pytest.mark.parametrize("make", [StrongRRQRSelector, RRQRSelector, RandomlyPivotedQRSelector])
+@pytest.mark.parametrize(
+    "make", [StrongRRQRSelector, RRQRSelector, RandomlyPivotedQRSelector]
+)
 def test_pivots_that_end_early_for_the_scales_of_rows_are_warned_of(make):
     X = graded.scaled_rows(np.random.default_rng(4), (6, 12), 1e-40)
     with pytest.warns(
-        LinAlgWarning, match=f"{make.__name__}: expected 6 independent columns, got [23]: rows or columns"
+        LinAlgWarning,
+        match=f"{make.__name__}: expected 6 independent columns, got [23]: rows or columns",
     ):
         selector = make(7).fit(X)
     assert selector.rank_ < 4
@@ -253,10 +325,12 @@ def test_pivots_that_end_early_for_the_scales_of_rows_are_warned_of(make):
 @pytest.mark.parametrize("make", [LeverageScoreSelector, BSSSelector])
 def test_a_rank_that_ends_between_equal_singular_values_is_warned_of(make):
     rng = np.random.default_rng(0)
-    X = (ill_conditioned.orthonormal(rng, 12, 8) * [3.0, 2, 2, 2, 1, 1, 0.5, 0.5]) @ ill_conditioned.orthonormal(
-        rng, 60, 8
-    ).T
-    with pytest.warns(LinAlgWarning, match=f"{make.__name__}: singular values 3 and 4 of X are equal"):
+    X = (
+        ill_conditioned.orthonormal(rng, 12, 8) * [3.0, 2, 2, 2, 1, 1, 0.5, 0.5]
+    ) @ ill_conditioned.orthonormal(rng, 60, 8).T
+    with pytest.warns(
+        LinAlgWarning, match=f"{make.__name__}: singular values 3 and 4 of X are equal"
+    ):
         make(20, rank=3).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -270,11 +344,17 @@ def test_magnitudes_whose_squares_overflow_or_underflow_are_an_error(scale, form
     X = rng.integers(1, 9, (20, 35)).astype(float)
     y = np.arange(20) % 2
     for selector in ill_conditioned.selectors(X).values():
-        with pytest.raises(ValueError, match="largest absolute value is from 1e-140 to 1e\\+140, got"):
+        with pytest.raises(
+            ValueError, match="largest absolute value is from 1e-140 to 1e\\+140, got"
+        ):
             selector.fit(FORMS[form](X * scale), y)
-    with pytest.raises(ValueError, match="LibsvmSVM: expected X whose largest absolute value"):
+    with pytest.raises(
+        ValueError, match="LibsvmSVM: expected X whose largest absolute value"
+    ):
         LibsvmSVM().fit(FORMS[form](X * scale), y)
-    with pytest.raises(ValueError, match="certify: expected X whose largest absolute value"):
+    with pytest.raises(
+        ValueError, match="certify: expected X whose largest absolute value"
+    ):
         certify(BSSSelector(30).fit(X), FORMS[form](X * scale))
 
 
@@ -302,19 +382,25 @@ def test_the_rounding_of_single_precision_is_no_direction(shape, form):
     X = np.random.default_rng(0).integers(1, 9, shape).astype(np.float32)
     X[:, 5] *= 2.0**30
     assert spectral_basis(FORMS[form](X)).rank == min(shape)
-    X = ill_conditioned.giant_column(np.random.default_rng(0), shape, 1e7).astype(np.float32)
+    X = ill_conditioned.giant_column(np.random.default_rng(0), shape, 1e7).astype(
+        np.float32
+    )
     assert spectral_basis(FORMS[form](X)).rank == min(shape)
 
 
 @given(st.integers(-700, 700), st.booleans(), st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None)
-def test_a_power_of_two_changes_nothing_but_the_singular_values(exponent, is_sparse, seed):
+def test_a_power_of_two_changes_nothing_but_the_singular_values(
+    exponent, is_sparse, seed
+):
     X = np.random.default_rng(seed).standard_normal((5, 20))
     form = sparse.csr_array if is_sparse else np.asarray
     plain = spectral_basis(form(X))
     moved = spectral_basis(form(np.ldexp(X, exponent)))
     assert_allclose(moved.V @ moved.V.T, plain.V @ plain.V.T, atol=1e-12)
-    assert_allclose(np.ldexp(moved.singular_values, -exponent), plain.singular_values, rtol=1e-12)
+    assert_allclose(
+        np.ldexp(moved.singular_values, -exponent), plain.singular_values, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -326,10 +412,17 @@ def test_denormal_values_are_scaled(form):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([1, 60, 140]))
+@given(
+    st.integers(1, 12),
+    st.integers(1, 12),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 60, 140]),
+)
 def test_rows_and_columns_are_brought_to_one_by_powers_of_two(n, d, seed, decades):
     rng = np.random.default_rng(seed)
-    scales = (10.0 ** rng.integers(-decades, decades + 1, size) for size in ((n, 1), (1, d)))
+    scales = (
+        10.0 ** rng.integers(-decades, decades + 1, size) for size in ((n, 1), (1, d))
+    )
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7) * np.multiply(*scales)
     rows, columns = equilibrating_exponents(X)
     for exponents, expected_exponents in zip(

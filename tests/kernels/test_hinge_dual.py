@@ -18,7 +18,11 @@ TOL = 1e-9
 def rows(n, m, seed=0, noise=1.0):
     rng = np.random.default_rng(seed)
     Z = rng.standard_normal((n, m))
-    y = np.where(Z @ rng.standard_normal(m) + noise * np.sqrt(m) * rng.standard_normal(n) > 0, 1.0, -1.0)
+    y = np.where(
+        Z @ rng.standard_normal(m) + noise * np.sqrt(m) * rng.standard_normal(n) > 0,
+        1.0,
+        -1.0,
+    )
     return Z, y
 
 
@@ -34,7 +38,10 @@ def violations(Z, y, c, w, alpha):
         "representation": c * np.sum((w - Z.T @ (y * alpha)) ** 2),
         "box": max(-alpha.min(), alpha.max() - C, 0.0) / C,
         # alpha < C asks for a margin of at least 1, alpha > 0 for one of at most 1
-        "slackness": float(((C - alpha) * np.maximum(slack, 0) + alpha * np.maximum(-slack, 0)).sum() / (C * y.size)),
+        "slackness": float(
+            ((C - alpha) * np.maximum(slack, 0) + alpha * np.maximum(-slack, 0)).sum()
+            / (C * y.size)
+        ),
     }
 
 
@@ -52,7 +59,11 @@ def problems():
         "duplicates": (np.repeat(Z, 3, axis=0), np.repeat(y, 3), 1e-3),
         "twins of other label": (np.vstack([Z, Z[:30]]), np.append(y, -y[:30]), 1e-3),
         "rank one": (np.outer(Z[:, 0], np.ones(5)), y, 1e-3),
-        "zero rows and columns": (Z * (np.arange(120)[:, None] % 7 > 0) * (np.arange(15) > 2), y, 1e-3),
+        "zero rows and columns": (
+            Z * (np.arange(120)[:, None] % 7 > 0) * (np.arange(15) > 2),
+            y,
+            1e-3,
+        ),
         "uneven lengths": (uneven * Z, y, 1e-4),
         "tiny": (1e-6 * Z, y, 1e-14),
         "huge": (1e6 * Z, y, 1e10),
@@ -67,7 +78,8 @@ def problem(request):
 
 def test_is_certified(problem):
     Z, y, c = problem
-    # hinges of margins about 1 are known to eps: of an objective of 2e-8, as nearly without loss, that is 1e-8
+    # hinges of margins about 1 are known to eps: of an objective of 2e-8, as nearly
+    # without loss, that is 1e-8
     tol = max(TOL, 2 * np.finfo(float).eps / hinge_dual(Z, y, c).primal)
     assert tol < 2e-8
     fit = hinge_dual(Z, y, c, tol=tol)
@@ -78,7 +90,9 @@ def test_is_certified(problem):
     assert excess["box"] == 0.0
     assert excess["slackness"] < 10 * tol
     assert fit.primal == pytest.approx(objective(Z, y, fit.w, c), rel=max(1e-10, tol))
-    assert fit.dual == pytest.approx(2 * c * (fit.alpha.sum() - 0.5 * fit.w @ fit.w), rel=1e-8)
+    assert fit.dual == pytest.approx(
+        2 * c * (fit.alpha.sum() - 0.5 * fit.w @ fit.w), rel=1e-8
+    )
     assert fit.dual <= fit.primal * (1 + 1e-12)
 
 
@@ -89,10 +103,17 @@ def test_certificate_refuses_wrong_solutions():
     C = 1 / (2 * c * y.size)
     assert violations(Z, y, c, 1.01 * fit.w, fit.alpha)["representation"] > 1e3 * TOL
     assert violations(Z, y, c, 1.01 * fit.w, 1.01 * fit.alpha)["box"] > 1e-3
-    for alpha in (0.99 * fit.alpha, np.full(y.size, C), np.where(fit.alpha == 0, C, 0.0)):
+    for alpha in (
+        0.99 * fit.alpha,
+        np.full(y.size, C),
+        np.where(fit.alpha == 0, C, 0.0),
+    ):
         w = Z.T @ (y * alpha)
         assert violations(Z, y, c, w, alpha)["slackness"] > 1e-5
-        assert objective(Z, y, w, c) - 2 * c * (alpha.sum() - 0.5 * w @ w) > 1e-5 * fit.primal
+        assert (
+            objective(Z, y, w, c) - 2 * c * (alpha.sum() - 0.5 * w @ w)
+            > 1e-5 * fit.primal
+        )
 
 
 @given(st.integers(2, 14), st.integers(1, 4), st.integers(0, 2**32 - 1))
@@ -108,7 +129,8 @@ def test_degenerate_integer_rows(n, m, seed):
 def test_lengths_of_vectors_without_an_image():
     assert best_scale(np.zeros(2), 0.0, 0.5) == (0.0, 1.0)
     assert best_dual_scale(np.zeros(3), 0.0, 0.1) == (0.0, 0.0)
-    t, bound = best_dual_scale(np.array([0.5, 0.5]), 0.0, 0.1)  # C = 2.5: alpha may grow five times
+    # C = 2.5: alpha may grow five times
+    t, bound = best_dual_scale(np.array([0.5, 0.5]), 0.0, 0.1)
     assert (t, bound) == pytest.approx((5.0, 1.0))
 
 
@@ -123,14 +145,28 @@ def labelled_rows(n=200, m=30, seed=0):
     return X, y
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix], ids=["dense", "csr", "csc"])
+@pytest.mark.parametrize(
+    "form",
+    [np.asarray, sparse.csr_array, sparse.csc_matrix],
+    ids=["dense", "csr", "csc"],
+)
 @pytest.mark.parametrize("shape", [(200, 30), (40, 150)], ids=["tall", "wide"])
 def test_is_the_svm_without_intercept(shape, form):
     X, y = labelled_rows(*shape)
     model = HingeSVM(WEIGHT, tol=1e-9).fit(form(X), y)
     theirs = libsvm_without_intercept(X, y, WEIGHT)
     np.testing.assert_allclose(model.coef_[0], theirs, atol=1e-4 * np.abs(theirs).max())
-    np.testing.assert_array_equal(model.predict(form(X)), np.where(X @ theirs > 0, "spam", "ham"))
-    assert model.objective_ == pytest.approx(compression_objective(X, y, model.coef_[0], WEIGHT), rel=1e-9)
-    assert model.objective_ == pytest.approx(compression_objective(X, y, theirs, WEIGHT), rel=1e-3)
-    assert (model.coef_.shape, model.intercept_.tolist(), model.dual_coef_.shape) == ((1, shape[1]), [0.0], shape[:1])
+    np.testing.assert_array_equal(
+        model.predict(form(X)), np.where(X @ theirs > 0, "spam", "ham")
+    )
+    assert model.objective_ == pytest.approx(
+        compression_objective(X, y, model.coef_[0], WEIGHT), rel=1e-9
+    )
+    assert model.objective_ == pytest.approx(
+        compression_objective(X, y, theirs, WEIGHT), rel=1e-3
+    )
+    assert (model.coef_.shape, model.intercept_.tolist(), model.dual_coef_.shape) == (
+        (1, shape[1]),
+        [0.0],
+        shape[:1],
+    )

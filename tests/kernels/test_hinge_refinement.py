@@ -55,7 +55,9 @@ def test_span_of_more_components_than_features_is_everything(size):
     blocks = blocks_of(size, 257)
     span = GrowingSpan(blocks, blocks.project(X))
     assert span.rows().shape == (20, 257)
-    np.testing.assert_allclose(span.rows() @ span.rows().T, X @ X.T, atol=1e-7 * np.abs(X @ X.T).max())
+    np.testing.assert_allclose(
+        span.rows() @ span.rows().T, X @ X.T, atol=1e-7 * np.abs(X @ X.T).max()
+    )
     assert np.linalg.norm(span.outside(np.ones(257))) < 1e-7
 
 
@@ -87,11 +89,16 @@ def test_the_better_dual_variables_are_the_best_of_their_line_and_length(seed):
         image = X.T @ (y * alpha)
         return 2 * c * (alpha.sum() - image @ image / 2)
 
-    pairs = [(alpha, X.T @ (y * alpha)) for alpha in most * np.clip(rng.uniform(-0.5, 1.5, (2, 12)), 0, 1)]
+    pairs = [
+        (alpha, X.T @ (y * alpha))
+        for alpha in most * np.clip(rng.uniform(-0.5, 1.5, (2, 12)), 0, 1)
+    ]
     first, first_bound = _better(None, pairs[0], c)
     (alpha, image), bound = _better(first, pairs[1], c)
     assert 0 <= alpha.min() <= alpha.max() <= most
-    np.testing.assert_allclose(image, X.T @ (y * alpha), atol=1e-12 * (1 + np.abs(image).max()))
+    np.testing.assert_allclose(
+        image, X.T @ (y * alpha), atol=1e-12 * (1 + np.abs(image).max())
+    )
     assert bound == pytest.approx(dual(alpha), rel=1e-9)
     assert bound >= first_bound >= dual(pairs[0][0]) - 1e-12
     line = [first[0] + t * (pairs[1][0] - first[0]) for t in np.linspace(0, 3, 1000)]

@@ -37,9 +37,19 @@ def test_is_scikit_learns(problem):
     Z, y, c = problem
     if np.unique(y).size < 2:
         pytest.skip("scikit-learn refuses one class")
-    options = {"fit_intercept": False, "solver": "newton-cholesky", "tol": 1e-13, "max_iter": 1000}
+    options = {
+        "fit_intercept": False,
+        "solver": "newton-cholesky",
+        "tol": 1e-13,
+        "max_iter": 1000,
+    }
     scale = np.sqrt(np.mean(Z**2))  # their line search gives up on rows of 1e6
-    theirs = LogisticRegression(C=scale**2 / (2 * c * y.size), **options).fit(Z / scale, y).coef_[0] / scale
+    theirs = (
+        LogisticRegression(C=scale**2 / (2 * c * y.size), **options)
+        .fit(Z / scale, y)
+        .coef_[0]
+        / scale
+    )
     fit = logistic_dual(Z, y, c, tol=TOL)
     assert fit.primal == pytest.approx(objective(Z, y, theirs, c), rel=1e-6)
     np.testing.assert_allclose(fit.w, theirs, atol=1e-5 * np.abs(theirs).max())
@@ -57,4 +67,6 @@ def test_a_bound_that_is_none_and_a_vector_that_is_not_optimal_are_told_apart():
 @pytest.mark.parametrize(("alpha", "expected"), [([0.0, 0.0], 0.0), ([1.0, 0.0], 0.5)])
 def test_dual_variables_of_zero(alpha, expected):
     """Of c = 1/4 and two rows, C = 1: without an image the entropy of one row at 1/2, log 2, is all there is."""
-    assert best_dual_scale(np.array(alpha), 0.0, 0.25) == pytest.approx((expected, expected * np.log(2)))
+    assert best_dual_scale(np.array(alpha), 0.0, 0.25) == pytest.approx(
+        (expected, expected * np.log(2))
+    )

@@ -57,7 +57,13 @@ def test_sparse_rows_give_the_same(loss, name):
 
 
 @both
-@given(st.integers(1, 60), st.integers(1, 30), st.integers(0, 2**32 - 1), st.floats(-6, 1), st.floats(0, 2))
+@given(
+    st.integers(1, 60),
+    st.integers(1, 30),
+    st.integers(0, 2**32 - 1),
+    st.floats(-6, 1),
+    st.floats(0, 2),
+)
 @settings(deadline=None, max_examples=60)
 def test_random_problems(loss, n, m, seed, exponent, spread):
     Z, y = rows(n, m, seed)
@@ -74,7 +80,13 @@ def scaled_objective(t, loss, scores, square, c):
 
 
 @both
-@given(st.integers(1, 30), st.integers(0, 2**32 - 1), st.floats(-3, 3), st.floats(-6, 3), st.floats(-1, 2))
+@given(
+    st.integers(1, 30),
+    st.integers(0, 2**32 - 1),
+    st.floats(-3, 3),
+    st.floats(-6, 3),
+    st.floats(-1, 2),
+)
 @settings(deadline=None, max_examples=100)
 def test_the_best_length_agrees_with_a_search(loss, n, seed, length, exponent, shift):
     scores = 10.0**length * (np.random.default_rng(seed).standard_normal(n) + shift)
@@ -82,13 +94,25 @@ def test_the_best_length_agrees_with_a_search(loss, n, seed, length, exponent, s
     c = 10.0**exponent
     t, value = loss.best_scale(scores, square, c)
     assert t >= 0
-    assert value == pytest.approx(scaled_objective(t, loss, scores, square, c), rel=1e-12)
+    assert value == pytest.approx(
+        scaled_objective(t, loss, scores, square, c), rel=1e-12
+    )
     top = 2 / np.sqrt(c * square)  # beyond it the square alone exceeds f(0)
     searched = minimize_scalar(
-        scaled_objective, args=(loss, scores, square, c), bounds=(0, top), options={"xatol": 1e-12 * top}
+        scaled_objective,
+        args=(loss, scores, square, c),
+        bounds=(0, top),
+        options={"xatol": 1e-12 * top},
     )
     kinks = 1 / scores[scores > 0]
-    lengths = [0.0, *np.linspace(0, top, 200), *kinks, *(kinks * (1 + 1e-6)), t * 0.999, t * 1.001]
+    lengths = [
+        0.0,
+        *np.linspace(0, top, 200),
+        *kinks,
+        *(kinks * (1 + 1e-6)),
+        t * 0.999,
+        t * 1.001,
+    ]
     least = min(scaled_objective(at, loss, scores, square, c) for at in lengths)
     assert value <= min(searched.fun, least) * (1 + 1e-9)
 
@@ -96,7 +120,9 @@ def test_the_best_length_agrees_with_a_search(loss, n, seed, length, exponent, s
 @both
 @given(st.integers(1, 20), st.integers(0, 2**32 - 1), st.floats(-5, 2), st.floats(0, 1))
 @settings(deadline=None, max_examples=100)
-def test_the_dual_length_stays_in_the_box_and_bounds_the_optimum(loss, n, seed, exponent, fill):
+def test_the_dual_length_stays_in_the_box_and_bounds_the_optimum(
+    loss, n, seed, exponent, fill
+):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 4))
     y = rng.choice([-1.0, 1.0], n)
@@ -106,7 +132,11 @@ def test_the_dual_length_stays_in_the_box_and_bounds_the_optimum(loss, n, seed, 
     w = X.T @ (y * alpha)
     t, value = loss.best_dual_scale(alpha, float(w @ w), c)
     assert t * alpha.max() <= C * (1 + 1e-12)
-    assert value == pytest.approx(bound(loss, X, y, np.minimum(t * alpha, C), c), rel=1e-9, abs=1e-300)
+    assert value == pytest.approx(
+        bound(loss, X, y, np.minimum(t * alpha, C), c), rel=1e-9, abs=1e-300
+    )
     assert value <= loss.solve(X, y, c, tol=1e-9).primal * (1 + 1e-9)
     lengths = np.linspace(0, C / alpha.max(), 200)
-    assert value >= max(bound(loss, X, y, np.minimum(at * alpha, C), c) for at in lengths) * (1 - 1e-9)
+    assert value >= max(
+        bound(loss, X, y, np.minimum(at * alpha, C), c) for at in lengths
+    ) * (1 - 1e-9)

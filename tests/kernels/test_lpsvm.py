@@ -67,7 +67,13 @@ def full_program(X, y, nu):
     """The dual as it is printed, all columns, interior point: (optimum, u)."""
     A = y[:, None] * X
     solution = linprog(
-        -np.ones(y.size), np.vstack([A.T, -A.T]), np.ones(2 * X.shape[1]), y[None, :], [0.0], (0, nu), "highs-ipm"
+        -np.ones(y.size),
+        np.vstack([A.T, -A.T]),
+        np.ones(2 * X.shape[1]),
+        y[None, :],
+        [0.0],
+        (0, nu),
+        "highs-ipm",
     )
     assert solution.status == 0
     return -solution.fun, solution.x
@@ -77,7 +83,9 @@ def solve(solver, X, y, nu, **options):
     """Merge columns, solve, and put the weights back in their places."""
     columns = sparse.csc_array(X)
     kept = distinct_columns(columns)
-    fit = SOLVERS[solver](sparse.csc_array(columns[:, kept].multiply(y[:, None])), y, nu, **options)
+    fit = SOLVERS[solver](
+        sparse.csc_array(columns[:, kept].multiply(y[:, None])), y, nu, **options
+    )
     w = np.zeros(X.shape[1])
     w[kept] = fit.w
     return w, fit
@@ -102,7 +110,8 @@ def test_solution_is_that_of_the_full_program_and_certified(name, solver):
     # the objective is what it says, from the rows alone
     slack = np.maximum(1 - y * (X @ w - fit.gamma), 0)
     assert fit.objective == pytest.approx(np.abs(w).sum() + nu * slack.sum(), rel=1e-12)
-    # feasible for the dual on all columns, also those that were merged away, and as good as the gap says
+    # feasible for the dual on all columns, also those that were merged away, and as
+    # good as the gap says
     assert 0 <= fit.u.min() <= fit.u.max() <= nu * (1 + 1e-12)
     assert abs(y @ fit.u) <= 1e-12 * fit.u.sum()
     assert np.abs(X.T @ (y * fit.u)).max() <= 1 + 1e-12
@@ -111,7 +120,8 @@ def test_solution_is_that_of_the_full_program_and_certified(name, solver):
     # complementary to the other dual solution: |x_j^T D u| = 1 on every selected column
     prices = X.T @ (y * u)
     assert_allclose(prices[w != 0] * np.sign(w[w != 0]), 1, atol=1e-5)
-    assert X.shape[1] <= X.shape[0] or (np.abs(prices) < 1 - 1e-5).any()  # there are columns to refuse
+    # there are columns to refuse
+    assert X.shape[1] <= X.shape[0] or (np.abs(prices) < 1 - 1e-5).any()
 
 
 def test_solvers_choose_the_same_where_the_optimum_is_unique(name):
@@ -144,7 +154,9 @@ def test_every_price_of_slack_is_solved(name, unit, nu):
     assert fit.gap <= 1e-6
     if nu <= 1e-6:  # no feature pays, and the rows of the smaller class are wrong
         assert not w.any()
-        assert fit.objective == pytest.approx(2 * min((y > 0).sum(), (y < 0).sum()) * nu / unit, rel=1e-12)
+        assert fit.objective == pytest.approx(
+            2 * min((y > 0).sum(), (y < 0).sum()) * nu / unit, rel=1e-12
+        )
 
 
 def slow_distinct(X):
@@ -156,14 +168,20 @@ def slow_distinct(X):
             k for k in range(X.shape[1])
             if norm > 0 and abs(abs(X[:, j] @ X[:, k]) - norm * np.linalg.norm(X[:, k])) < 1e-9 and X[:, k].any()
         ]  # fmt: skip
-        if parallel and j == min(parallel, key=lambda k: (-round(np.linalg.norm(X[:, k]), 9), k)):
+        if parallel and j == min(
+            parallel, key=lambda k: (-round(np.linalg.norm(X[:, k]), 9), k)
+        ):
             kept.append(j)
     return kept
 
 
 @given(
     st.tuples(st.integers(1, 4), st.integers(1, 12)).flatmap(
-        lambda shape: arrays(np.float64, shape, elements=st.sampled_from([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 4.0]))
+        lambda shape: arrays(
+            np.float64,
+            shape,
+            elements=st.sampled_from([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 4.0]),
+        )
     )
 )
 @settings(deadline=None, max_examples=80)
@@ -174,7 +192,9 @@ def test_distinct_columns_are_the_longest_of_each_direction(X):
 
 def test_columns_with_equal_codes_are_compared(monkeypatch):
     """With the mixing switched off nearly all codes collide; no direction may be lost."""
-    monkeypatch.setattr("provsel.kernels.lpsvm_columns._MIX", ((np.uint64(0), np.uint64(0)),))
+    monkeypatch.setattr(
+        "provsel.kernels.lpsvm_columns._MIX", ((np.uint64(0), np.uint64(0)),)
+    )
     X = np.array([[1.0, 0, 0, 2, 1, 3], [0, 1, 0, 0, 1, 3], [0, 0, 1, 0, 1, -3]])
     assert {1, 2, 3, 4, 5} <= set(distinct_columns(sparse.csc_array(X)).tolist())
 
@@ -215,7 +235,11 @@ def test_the_selector_is_the_solution_and_of_multiples_takes_the_longest(solver,
     fitted = LPSVMSelector(solver=solver).fit(X, y)
     w = fitted.coef_[0]
     chosen = set(fitted.indices_)
-    assert (fitted.coef_.shape, fitted.intercept_.shape, fitted.solver_) == ((1, 200), (1,), solver)
+    assert (fitted.coef_.shape, fitted.intercept_.shape, fitted.solver_) == (
+        (1, 200),
+        (1,),
+        solver,
+    )
     assert fitted.n_iter_ > 0
     assert fitted.gap_ <= 1e-6
     assert chosen == set(np.flatnonzero(w))
@@ -232,7 +256,13 @@ def test_the_selector_is_the_solution_and_of_multiples_takes_the_longest(solver,
 
 def test_stopping_before_any_weight_is_an_error(data):
     with (
-        pytest.warns(ConvergenceWarning, match=r"got 1 after \d+ steps of solver='highs'; raise max_iter"),
-        pytest.raises(ValueError, match=r"expected at least one feature .* got none of 200 .* raise max_iter\."),
+        pytest.warns(
+            ConvergenceWarning,
+            match=r"got 1 after \d+ steps of solver='highs'; raise max_iter",
+        ),
+        pytest.raises(
+            ValueError,
+            match=r"expected at least one feature .* got none of 200 .* raise max_iter\.",
+        ),
     ):
         LPSVMSelector(solver="highs", max_iter=1).fit(*data)

@@ -36,9 +36,13 @@ def textbook(X, rule, key):
         if rule.ridge:
             raw = a @ np.linalg.solve(W @ W.T + rule.ridge * np.eye(a.size), a)
         else:
-            coefficients = np.linalg.pinv(W, rcond=1e-11) @ a if W.shape[1] else np.zeros(0)
+            coefficients = (
+                np.linalg.pinv(W, rcond=1e-11) @ a if W.shape[1] else np.zeros(0)
+            )
             raw = coefficients @ coefficients
-            if rule.outside_scores_one and np.linalg.norm(a - W @ coefficients) > 1e-8 * np.linalg.norm(a):
+            if rule.outside_scores_one and np.linalg.norm(
+                a - W @ coefficients
+            ) > 1e-8 * np.linalg.norm(a):
                 raw = 1.0
         scores.append(min((1 + rule.epsilon) * raw, 1.0))
         p = 1.0 if len(positions) < rule.n_initial else min(rule.rate * scores[-1], 1.0)
@@ -72,7 +76,11 @@ def test_scores_are_those_of_the_textbook(X, option, rate):
     assert_allclose(stream.weights, weights, rtol=1e-9)
 
 
-@given(seed=st.integers(0, 10_000), rate=st.floats(0.05, 20.0), option=st.sampled_from(sorted(OPTIONS)))
+@given(
+    seed=st.integers(0, 10_000),
+    rate=st.floats(0.05, 20.0),
+    option=st.sampled_from(sorted(OPTIONS)),
+)
 @settings(max_examples=40, deadline=None)
 def test_textbook_on_any_small_matrix(seed, rate, option):
     rng = np.random.default_rng(seed)
@@ -92,7 +100,9 @@ def solved(A, b):
     rows = [[*row, value] for row, value in zip(A, b, strict=True)]
     for i, row in enumerate(rows):
         for j in (j for j in range(len(rows)) if j != i):
-            rows[j] = [x - rows[j][i] / row[i] * y for x, y in zip(rows[j], row, strict=True)]
+            rows[j] = [
+                x - rows[j][i] / row[i] * y for x, y in zip(rows[j], row, strict=True)
+            ]
     return [row[-1] / row[i] for i, row in enumerate(rows)]
 
 
@@ -112,7 +122,9 @@ def test_scores_of_columns_of_very_different_lengths_have_all_digits():
             inner = (W @ exact[column]).tolist()
             shares = zip(before, solved(gram, inner), strict=True)
             raw = sum((float(x) / stream.weights[place]) ** 2 for place, x in shares)
-            assert stream.scores[column] == pytest.approx(min(1.5 * raw, 1.0), rel=1e-12)
+            assert stream.scores[column] == pytest.approx(
+                min(1.5 * raw, 1.0), rel=1e-12
+            )
             compared += 1
     assert compared == 49
 
@@ -126,7 +138,8 @@ def test_random_numbers_depend_on_the_position_only():
     assert not np.isin(uniforms(KEY + np.uint64(1), 0, 1000), whole).any()
 
 
-@pytest.mark.parametrize("rate", [0.2, 3.0])  # few columns are kept, and so many that the rows are compressed
+# few columns are kept, and so many that the rows are compressed
+@pytest.mark.parametrize("rate", [0.2, 3.0])
 def test_a_pass_over_a_tall_matrix_is_a_stream_of_its_columns(rate):
     X = np.random.default_rng(4).standard_normal((300, 100))
     rule = Rule(0.5, rate)
@@ -144,7 +157,9 @@ def nearly_equal(distance):
 
 
 @pytest.mark.parametrize(("distance", "is_compressed"), [(0.1, True), (1e-6, False)])
-def test_the_gram_matrix_is_left_where_columns_are_nearly_dependent(distance, is_compressed):
+def test_the_gram_matrix_is_left_where_columns_are_nearly_dependent(
+    distance, is_compressed
+):
     X = nearly_equal(distance)
     rule = Rule(0.5, 0.5, outside_scores_one=False, n_initial=5)
     assert (gram_factor(X) is not None) == is_compressed
@@ -185,10 +200,16 @@ def test_calibration_finds_the_nearest_where_the_count_jumps(seed):
     """As printed, one column more opens the span for many others: the count jumps over r."""
     X = np.random.default_rng(seed).standard_normal((300, 80))
     rule = Rule(0.5, 1.0, outside_scores_one=False)
-    grid = [one_pass(X, Rule(0.5, rate, False), KEY).positions.size for rate in np.geomspace(0.5, 200, 100)]
+    grid = [
+        one_pass(X, Rule(0.5, rate, False), KEY).positions.size
+        for rate in np.geomspace(0.5, 200, 100)
+    ]
     wanted = 30
     stream = calibrated_pass(X, wanted, rule, KEY)
-    assert abs(stream.positions.size - wanted) <= min(abs(size - wanted) for size in grid) + 3
+    assert (
+        abs(stream.positions.size - wanted)
+        <= min(abs(size - wanted) for size in grid) + 3
+    )
 
 
 def test_calibration_stops_where_no_rate_keeps_more():

@@ -47,7 +47,9 @@ def tall(rng):
 
 
 def text_like(rng):
-    return rng.poisson(0.05 * np.exp(rng.standard_normal(400)), (50, 400)) * rng.uniform(0.5, 1, 400)
+    return rng.poisson(
+        0.05 * np.exp(rng.standard_normal(400)), (50, 400)
+    ) * rng.uniform(0.5, 1, 400)
 
 
 def graded(rng):
@@ -78,7 +80,13 @@ def test_the_wrong_order_is_found_out():
 
 
 @settings(max_examples=150, deadline=None)
-@given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(1, 9)), elements=st.integers(-2, 2)))
+@given(
+    hnp.arrays(
+        np.int64,
+        st.tuples(st.integers(1, 7), st.integers(1, 9)),
+        elements=st.integers(-2, 2),
+    )
+)
 def test_small_integers(X):
     X = X.astype(float)
     state = PivotedQR(X).extend(X.shape[1])
@@ -86,7 +94,9 @@ def test_small_integers(X):
     assert_greedy(X, state.pivots)
     for rest in (state.rest_by_norm(), state.rest_of_swaps()):
         assert sorted([*state.pivots, *rest]) == list(range(X.shape[1]))
-    np.testing.assert_array_equal(PivotedQR(sparse.csr_array(X)).extend(X.shape[1]).pivots, state.pivots)
+    np.testing.assert_array_equal(
+        PivotedQR(sparse.csr_array(X)).extend(X.shape[1]).pivots, state.pivots
+    )
 
 
 def test_heavy_cancellation_is_recomputed():
@@ -122,7 +132,12 @@ def test_ties_go_to_the_lowest_index_whatever_the_rounding():
 
 
 def test_memory_stays_far_below_a_dense_copy(peak_memory):
-    X = sparse.random_array((2_000, 5_000), density=0.005, random_state=np.random.default_rng(7), format="csr")
+    X = sparse.random_array(
+        (2_000, 5_000),
+        density=0.005,
+        random_state=np.random.default_rng(7),
+        format="csr",
+    )
     state = PivotedQR(X)
     assert peak_memory(lambda: state.extend(200)) < 0.1 * 8 * 2_000 * 5_000
     assert isinstance(state._span, SparseSpan)

@@ -17,8 +17,18 @@ from provsel.kernels.leverage import (
 from provsel.kernels.spectral import SpectralBasis, spectral_basis
 from provsel.kernels.ties import number_tied, rank_descending
 
-SHAPES = {"wide": (12, 300), "tall": (300, 12), "square": (30, 30), "almost square": (30, 45), "row": (1, 7)}
-FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+SHAPES = {
+    "wide": (12, 300),
+    "tall": (300, 12),
+    "square": (30, 30),
+    "almost square": (30, 45),
+    "row": (1, 7),
+}
+FORMS = {
+    "dense": np.asarray,
+    "csr_array": sparse.csr_array,
+    "csr_matrix": sparse.csr_matrix,
+}
 
 
 def projector(X):
@@ -36,7 +46,11 @@ def matrix(shape, *, rank=None, seed=0):
 
 def assert_spans(basis, X, atol=1e-9):
     expected, rank, sigma = projector(X)
-    assert (basis.rank, basis.V.shape, basis.singular_values.shape) == (rank, (X.shape[1], rank), (rank,))
+    assert (basis.rank, basis.V.shape, basis.singular_values.shape) == (
+        rank,
+        (X.shape[1], rank),
+        (rank,),
+    )
     assert_allclose(basis.V.T @ basis.V, np.eye(rank), atol=1e-11)
     assert_allclose(basis.V @ basis.V.T, expected, atol=atol)
     assert_allclose(basis.singular_values, sigma, rtol=1e-7)
@@ -55,13 +69,17 @@ def test_spans_the_row_space(shape, form, rank):
         assert_spans(spectral_basis(FORMS[form](single)), single)
 
 
-@pytest.mark.parametrize("shape", [(200, 1_000_000), (1_000_000, 20)], ids=["wide", "tall"])
+@pytest.mark.parametrize(
+    "shape", [(200, 1_000_000), (1_000_000, 20)], ids=["wide", "tall"]
+)
 def test_sparse_input_is_never_densified(shape, peak_memory):
     """V itself, shape (d, rank), is dense: rank 1 here, while X would take 1.6 GB."""
     rng = np.random.default_rng(2)
     n, d = shape
     places = rng.choice(d, 5, replace=False), rng.choice(n, 5, replace=False)
-    X = sparse.csr_array((np.ones(5), (np.zeros(5, dtype=int) + places[1][0], places[0])), shape=shape)
+    X = sparse.csr_array(
+        (np.ones(5), (np.zeros(5, dtype=int) + places[1][0], places[0])), shape=shape
+    )
     assert peak_memory(lambda: spectral_basis(X)) < 80e6
     basis = spectral_basis(X)
     assert basis.rank == 1
@@ -102,16 +120,20 @@ def test_with_replacement_merges_repeated_draws():
     r = 50
     expected = np.random.default_rng(0).choice(P.size, size=r, p=P)
     indices, weights = sample_with_replacement(P, r, np.random.default_rng(0))
-    assert indices.tolist() == list(dict.fromkeys(expected.tolist()))  # in order of the first draw
+    # in order of the first draw
+    assert indices.tolist() == list(dict.fromkeys(expected.tolist()))
     assert indices.dtype == np.int64
     times = np.bincount(expected, minlength=P.size)[indices]
     assert_allclose(weights**2, times / (r * P[indices]))
-    assert_allclose((weights**2 * P[indices]).sum(), 1.0)  # r draws, none lost in merging
+    # r draws, none lost in merging
+    assert_allclose((weights**2 * P[indices]).sum(), 1.0)
     assert P[indices].all()
 
 
 @pytest.mark.parametrize("r", [1, 3, 6])
-@pytest.mark.parametrize("sample", [sample_with_replacement, sample_without_replacement])
+@pytest.mark.parametrize(
+    "sample", [sample_with_replacement, sample_without_replacement]
+)
 def test_the_mean_of_squared_weights_is_one(sample, r):
     """Of the diagonal of R R^T, within 4.5 standard errors."""
     rng = np.random.default_rng(3)
@@ -128,7 +150,11 @@ def test_the_mean_of_squared_weights_is_one(sample, r):
 
 
 @given(
-    p=arrays(float, st.integers(1, 40), elements=st.sampled_from([0.0, 1e-12, 0.01, 1.0, 3.0, 50.0])),
+    p=arrays(
+        float,
+        st.integers(1, 40),
+        elements=st.sampled_from([0.0, 1e-12, 0.01, 1.0, 3.0, 50.0]),
+    ),
     share=st.floats(0, 1),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -158,30 +184,48 @@ def test_inclusion_probabilities_sum_to_r_and_are_capped(p, share):
     assert ((inclusion > 0) & (inclusion <= 1)).all()
     free = inclusion < 1
     if free.any():  # proportional below the cap
-        assert_allclose(inclusion[free] / p[free], (inclusion[free] / p[free]).max(), rtol=1e-9)
+        assert_allclose(
+            inclusion[free] / p[free], (inclusion[free] / p[free]).max(), rtol=1e-9
+        )
 
 
 def test_inclusion_probabilities_where_the_cap_pushes_others_over():
-    assert_allclose(inclusion_probabilities(np.array([0.6, 0.25, 0.1, 0.05]), 3), [1, 1, 2 / 3, 1 / 3])
+    assert_allclose(
+        inclusion_probabilities(np.array([0.6, 0.25, 0.1, 0.05]), 3),
+        [1, 1, 2 / 3, 1 / 3],
+    )
     assert_allclose(inclusion_probabilities(np.array([0.5, 0.5, 0.0]), 2), [1, 1, 0])
 
 
 @given(
-    st.lists(st.sampled_from([0.0, 1.0, 1 + 2**-36, 1 + 1.5 * 2**-36, -1 + 2**-37, -3.0, -np.inf]), max_size=60),
+    st.lists(
+        st.sampled_from(
+            [0.0, 1.0, 1 + 2**-36, 1 + 1.5 * 2**-36, -1 + 2**-37, -3.0, -np.inf]
+        ),
+        max_size=60,
+    ),
     st.integers(0, 99),
 )
 def test_rounding_never_orders_scores(values, seed):
     exact = np.array(values)
     noise = 1 + 1e-14 * np.random.default_rng(seed).standard_normal(exact.size)
-    tied = np.where(np.isfinite(exact) & (exact != 0), np.round(exact), exact)  # gaps of 1e-11 count as ties
-    assert_array_equal(rank_descending(exact * noise), np.lexsort((np.arange(exact.size), -tied)))
+    # gaps of 1e-11 count as ties
+    tied = np.where(np.isfinite(exact) & (exact != 0), np.round(exact), exact)
+    assert_array_equal(
+        rank_descending(exact * noise), np.lexsort((np.arange(exact.size), -tied))
+    )
 
 
 def test_differences_above_rounding_order_scores():
     scores = np.random.default_rng(0).random(1000)
     assert_array_equal(rank_descending(scores), np.argsort(-scores))
-    assert rank_descending(np.array([1.0, 1 + 1e-9, 1e-22, 1e-21]), noise=1e-20).tolist() == [1, 0, 2, 3]
-    assert [number_tied(np.array(values)) for values in ([1, 1 - 1e-14, 1e-22], [2, 1], [3], [1, 1 + 1e-9])] == [
+    assert rank_descending(
+        np.array([1.0, 1 + 1e-9, 1e-22, 1e-21]), noise=1e-20
+    ).tolist() == [1, 0, 2, 3]
+    assert [
+        number_tied(np.array(values))
+        for values in ([1, 1 - 1e-14, 1e-22], [2, 1], [3], [1, 1 + 1e-9])
+    ] == [
         2,
         0,
         1,

@@ -24,14 +24,29 @@ def described(cell):
 def main():
     cells_by_name = {name: compose_artefact(name).cells for name in ARTEFACTS}
     for weighting in WEIGHTINGS:
-        techtc = ["dataset=techtc", f"dataset.weighting={weighting}", "selector=bss", "protocol.repeats=1"]
+        techtc = [
+            "dataset=techtc",
+            f"dataset.weighting={weighting}",
+            "selector=bss",
+            "protocol.repeats=1",
+        ]
         cells_by_name[f"techtc {weighting}"] = cells_of(compose_config(techtc))
     folds = sorted(
-        {(task.data, task.repeat, task.split_seed) for cells in cells_by_name.values() for task in make_tasks(cells)}
+        {
+            (task.data, task.repeat, task.split_seed)
+            for cells in cells_by_name.values()
+            for task in make_tasks(cells)
+        }
     )
     print(
         json.dumps(
-            {"cells": {name: list(map(described, cells)) for name, cells in cells_by_name.items()}, "folds": folds}
+            {
+                "cells": {
+                    name: list(map(described, cells))
+                    for name, cells in cells_by_name.items()
+                },
+                "folds": folds,
+            }
         )
     )
 

@@ -1,7 +1,8 @@
 """Work whose last digits depend on the processor, in small: `python small_work.py RESULTS REPEATS` adds it to a store.
 
-Table 1; generated data whose very content differs, as exp makes its columns; and, where real data is at hand, a TechTC
-set under two weightings. Prints, as JSON, how many trials were stored, computed, and failed.
+Table 1; generated data whose very content differs, as exp makes its columns; and, where
+real data is at hand, a TechTC set under two weightings. Prints, as JSON, how many
+trials were stored, computed, and failed.
 """
 
 import json
@@ -32,20 +33,42 @@ def table_1(repeats):
 
 def composed(overrides, repeats):
     """Return the cells of lists of overrides whose data are at hand."""
-    cells_of_all = [cells_of(compose_config([*settings, f"protocol.repeats={repeats}"])) for settings in overrides]
-    return [cell for cells_of_one in cells_of_all for cell in cells_of_one if not files_missing(cell.dataset)]
+    cells_of_all = [
+        cells_of(compose_config([*settings, f"protocol.repeats={repeats}"]))
+        for settings in overrides
+    ]
+    return [
+        cell
+        for cells_of_one in cells_of_all
+        for cell in cells_of_one
+        if not files_missing(cell.dataset)
+    ]
 
 
 def techtc_cells(repeats):
     """Return the cells of a TechTC set without and with logarithms, none where it is not at hand."""
-    weighted = [[*TECHTC, f"dataset.weighting={weighting}"] for weighting in ("counts", "tfidf_l2")]
-    return composed([[*settings, *selector] for settings in weighted for selector in (CHOSEN, DRAWN)], repeats)
+    weighted = [
+        [*TECHTC, f"dataset.weighting={weighting}"]
+        for weighting in ("counts", "tfidf_l2")
+    ]
+    return composed(
+        [
+            [*settings, *selector]
+            for settings in weighted
+            for selector in (CHOSEN, DRAWN)
+        ],
+        repeats,
+    )
 
 
 def cells(repeats):
     """Return all cells."""
     clusters = composed([[*CLUSTERS, *ONLINE], [*CLUSTERS, "selector=full"]], repeats)
-    return [*compose_artefact("paul2016/table1", table_1(repeats)).cells, *clusters, *techtc_cells(repeats)]
+    return [
+        *compose_artefact("paul2016/table1", table_1(repeats)).cells,
+        *clusters,
+        *techtc_cells(repeats),
+    ]
 
 
 def add_to(results, repeats):

@@ -36,7 +36,11 @@ def address(two, tmp_path_factory):
 def counted_by_kind(results, two):
     """Return how many records each kind has made; fails where another machine is named."""
     kind_of = {kinds.environment_in_records(kind): kind for kind in two}
-    stored = TrialStore(results / "store").query(columns=["environment"])["environment"].to_pylist()
+    stored = (
+        TrialStore(results / "store")
+        .query(columns=["environment"])["environment"]
+        .to_pylist()
+    )
     return Counter(kind_of[environment] for environment in stored)
 
 

@@ -19,7 +19,10 @@ def test_keys_and_seeds(others):
     counts = {name: len(cells) for name, cells in native["cells"].items()}
     assert counts["paul2016/table1"] == 36
     assert [n for name, n in counts.items() if name.startswith("techtc")] == [80] * 4
-    assert len({key for cells in native["cells"].values() for _, _, key, _ in cells}) >= 600
+    assert (
+        len({key for cells in native["cells"].values() for _, _, key, _ in cells})
+        >= 600
+    )
     for of_kind in of_others:
         for name, cells in native["cells"].items():
             assert of_kind["cells"][name] == cells, name

@@ -22,21 +22,46 @@ NUMBERS = ("value", "sd")
 
 
 def add(kind, results, repeats):
-    done = kinds.run_as(kind, [Path(__file__).with_name("small_work.py"), results, repeats])
+    done = kinds.run_as(
+        kind, [Path(__file__).with_name("small_work.py"), results, repeats]
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def audit(kind, results):
     """Return exit status and output of an audit of all, by that kind."""
-    done = kinds.run_as(kind, ["-m", "provlab.cli", "audit", "--results", results, "--fraction", 1, "executor=serial"])
+    done = kinds.run_as(
+        kind,
+        [
+            "-m",
+            "provlab.cli",
+            "audit",
+            "--results",
+            results,
+            "--fraction",
+            1,
+            "executor=serial",
+        ],
+    )
     assert not done.stderr.startswith("provsel:"), done.stderr
     return done.returncode, done.stdout
 
 
 def table_of(results):
     """Return the CSV of the small Table 1, and check that all of it was stored."""
-    assert main(["reproduce", "paul2016/table1", *table_1(2), f"results={results}", "executor=serial"]) == 0
+    assert (
+        main(
+            [
+                "reproduce",
+                "paul2016/table1",
+                *table_1(2),
+                f"results={results}",
+                "executor=serial",
+            ]
+        )
+        == 0
+    )
     return pd.read_csv(results / "tables" / "paul2016" / "table1.csv")
 
 
@@ -47,7 +72,12 @@ def records_of(results, columns=SCHEMA.names):
 def test_stores_and_audits(others, tmp_path, capsys):
     turns = tmp_path / "turns"
     alone = tmp_path / "alone"
-    steps = (("native", turns, 1), ("avx2", turns, 2), ("baseline", turns, 2), ("baseline", alone, 2))
+    steps = (
+        ("native", turns, 1),
+        ("avx2", turns, 2),
+        ("baseline", turns, 2),
+        ("baseline", alone, 2),
+    )
     counts = [add(*step) for step in steps]
     check_counts(*counts)
     check_merge(turns, alone, tmp_path / "merged", counts[-1][1])
@@ -79,7 +109,9 @@ def check_merge(turns, alone, merged, total):
         same = [name for name in table if name not in NUMBERS]
         pd.testing.assert_frame_equal(table[same], tables[0][same])
         for name in NUMBERS:
-            pd.testing.assert_series_equal(table[name], tables[0][name], rtol=10**-DIGITS, atol=0)
+            pd.testing.assert_series_equal(
+                table[name], tables[0][name], rtol=10**-DIGITS, atol=0
+            )
     names = {kinds.environment_in_records(kind) for kind in kinds.KINDS}
     assert names >= set(records_of(merged, ["environment"])["environment"].to_pylist())
 
@@ -91,14 +123,18 @@ def check_audit_by_a_third_kind(turns):
     run = read_audits(turns)[0]
     assert run.skipped == {}
     assert run.n_drawn == run.count("identical") + run.count("close") == run.n_stored
-    names = {kinds.environment_in_records(kind) for kind in ("native", "avx2")}  # one, where there is no AVX-512
+    # one, where there is no AVX-512
+    names = {kinds.environment_in_records(kind) for kind in ("native", "avx2")}
     assert {*run.agreement["environment"]} == names
     for _, columns in run.agreement.groupby("environment"):
-        # nothing that is chosen or counted differs, and every number has the promised digits and more
+        # nothing that is chosen or counted differs, and every number has the promised
+        # digits and more
         assert not columns["n_beyond"].any()
         is_same = columns["n_same"] == columns["n_compared"]
         assert {*columns["column"][~is_same]} >= {"content"}
-        assert {"key", "data", "seed", "error", "features"} <= {*columns["column"][is_same]}
+        assert {"key", "data", "seed", "error", "features"} <= {
+            *columns["column"][is_same]
+        }
         assert 0 < columns["worst"].max() <= 10**-DIGITS
         assert not columns["worst"][columns["column"] == "content"].any()
     assert out.count("another environment") == len(names)
@@ -117,7 +153,11 @@ def check_audit_of_changed_records(alone, changed):
     """Found is one row that is classified otherwise, one feature, and a number in its sixth digit."""
     table = records_of(alone)
     chosen = table.filter(pc.equal(table["dataset"], "synthetic")).to_pylist()
-    records = [record for record in chosen if record["features"] and record["certificate_eigenvalue_max"] > 0.1][:12]
+    records = [
+        record
+        for record in chosen
+        if record["features"] and record["certificate_eigenvalue_max"] > 0.1
+    ][:12]
     records[0]["error"] += 1 / records[0]["n_test"]
     records[1]["features"] = records[1]["features"][::-1]
     records[2]["certificate_eigenvalue_max"] *= 1 + 3 * 10.0**-DIGITS
@@ -125,7 +165,13 @@ def check_audit_of_changed_records(alone, changed):
     status, out = audit("avx2", changed)
     assert status == 1
     run = read_audits(changed)[0]
-    assert {*run.trials["key"][run.trials["outcome"] == "different"]} == {record["key"] for record in records[:3]}
+    assert {*run.trials["key"][run.trials["outcome"] == "different"]} == {
+        record["key"] for record in records[:3]
+    }
     beyond = run.agreement.set_index("column")["n_beyond"]
-    assert beyond[beyond > 0].to_dict() == {"error": 1, "features": 1, "certificate_eigenvalue_max": 1}
+    assert beyond[beyond > 0].to_dict() == {
+        "error": 1,
+        "features": 1,
+        "certificate_eigenvalue_max": 1,
+    }
     assert re.search(r"features +│ 12 +│ 11 +│ 1 different", out)

@@ -80,14 +80,24 @@ def project(tmp_path, monkeypatch):
     sys.modules.pop("measuring_study", None)
 
 
-RANDOM = ["selector=uniform", "selector.n_features_to_select=10", "protocol.setting=unsupervised"]
+RANDOM = [
+    "selector=uniform",
+    "selector.n_features_to_select=10",
+    "protocol.setting=unsupervised",
+]
 
 
 def cell(*measures):
     named = []
     for measure in measures:
-        named.append(measure if measure.startswith("{") else f"{{_target_:measuring_study.{measure}}}")
-    [composed] = cells_of(compose_config([*SMALL, *RANDOM, f"+protocol.measures=[{','.join(named)}]"]))
+        named.append(
+            measure
+            if measure.startswith("{")
+            else f"{{_target_:measuring_study.{measure}}}"
+        )
+    [composed] = cells_of(
+        compose_config([*SMALL, *RANDOM, f"+protocol.measures=[{','.join(named)}]"])
+    )
     return composed
 
 
@@ -96,19 +106,31 @@ def test_they_are_stored_beside_ours_and_audited(project):
     chosen = cell("{_target_:measuring_study.Both,least:2.0}", "Rank")
     report, _ = run_quietly([chosen], store)
     assert report.failures == []
-    assert store.query().column_names == [*SCHEMA.names, "balanced_error", "rank_of_kept", "state"]
-    values = store.query(columns=["error", "balanced_error", "state", "rank_of_kept"]).to_pandas()
+    assert store.query().column_names == [
+        *SCHEMA.names,
+        "balanced_error",
+        "rank_of_kept",
+        "state",
+    ]
+    values = store.query(
+        columns=["error", "balanced_error", "state", "rank_of_kept"]
+    ).to_pandas()
     assert (np.abs(values["error"] - values["balanced_error"]) < 0.2).all()
     assert set(values["state"]) == {"violated"}
     assert set(values["rank_of_kept"]) == {10.0}
     snapshot = StoreSnapshot(store)
-    assert snapshot.query([chosen.id], ["state", "key"]).to_pydict()["state"] == ["violated"] * 3
+    assert (
+        snapshot.query([chosen.id], ["state", "key"]).to_pydict()["state"]
+        == ["violated"] * 3
+    )
     run, _ = run_audit(project / "results", fraction=1.0, executor={"name": "serial"})
     assert run.count(IDENTICAL) == 3
     assert run.count(DIFFERENT) == 0
     _damage(store, chosen)
     run, _ = run_audit(project / "results", fraction=1.0, executor={"name": "serial"})
-    assert [column for _, values in run.different for column, *_ in values] == ["rank_of_kept"] * 3
+    assert [column for _, values in run.different for column, *_ in values] == [
+        "rank_of_kept"
+    ] * 3
     of_rank, _ = run_quietly([cell("Rank")], store)
     assert of_rank.n_run == 3  # what is measured is part of the key
 
@@ -123,7 +145,8 @@ def _damage(store, chosen):
 
 def test_without_them_keys_are_what_they_were():
     plain, empty = (
-        cells_of(compose_config([*SMALL, "selector=bss", *more]))[0] for more in ([], ["+protocol.measures=[]"])
+        cells_of(compose_config([*SMALL, "selector=bss", *more]))[0]
+        for more in ([], ["+protocol.measures=[]"])
     )
     assert plain.id == empty.id
     assert "measures" not in plain.identity["protocol"]
@@ -132,17 +155,35 @@ def test_without_them_keys_are_what_they_were():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (["Clash"], r"Clash: expected columns that no other measure has, each of type float or str, got 'error'"),
-        (["Rank", "Rank"], r"Rank: expected columns that no other measure has, .*'rank_of_kept'"),
-        (["Counts"], r"Counts: expected columns .* each of type float or str, got 'odd': int"),
-        (["{_target_:measuring_study.Both,most:1}"], r"measure Both: expected arguments among least, got most"),
+        (
+            ["Clash"],
+            r"Clash: expected columns that no other measure has, each of type float or str, got 'error'",
+        ),
+        (
+            ["Rank", "Rank"],
+            r"Rank: expected columns that no other measure has, .*'rank_of_kept'",
+        ),
+        (
+            ["Counts"],
+            r"Counts: expected columns .* each of type float or str, got 'odd': int",
+        ),
+        (
+            ["{_target_:measuring_study.Both,most:1}"],
+            r"measure Both: expected arguments among least, got most",
+        ),
         (["{a:1}"], r"protocol\.measures: expected a list of mappings with a _target_"),
         (
             ["{_target_:os.system}"],
             r"measure: expected a class of provsel\.certificates or of a module that",
         ),
-        (["{_target_:provsel.certificates.Subset}"], r"name one of provsel.certificates.*SubsetApproximation"),
-        (["np"], r"expected a subclass of provsel\.certificates\.theorem\.Measure, got measuring_study\.np"),
+        (
+            ["{_target_:provsel.certificates.Subset}"],
+            r"name one of provsel.certificates.*SubsetApproximation",
+        ),
+        (
+            ["np"],
+            r"expected a subclass of provsel\.certificates\.theorem\.Measure, got measuring_study\.np",
+        ),
     ],
 )
 def test_bad_measures_are_refused_before_anything_runs(measures, message):
@@ -188,28 +229,41 @@ artefact: {title: Sizes, rows: {Random: [selector=uniform]}, columns: {10 featur
 def claims_of(project, *, quantity="few", most=10):
     folder = project / "experiments" / "small"
     folder.mkdir(parents=True)
-    (project / "provsel.toml").write_text('trust = ["measuring_study"]\npapers = "experiments"\n')
+    (project / "provsel.toml").write_text(
+        'trust = ["measuring_study"]\npapers = "experiments"\n'
+    )
     (folder / "claims.yaml").write_text(CLAIMS.replace("QUANTITY", quantity))
     (folder / "sizes.yaml").write_text(ARTEFACT.strip().replace("MOST", str(most)))
     return load_claims(folder / "claims.yaml")
 
 
-@pytest.mark.parametrize(("most", "verdict"), [(10, "not contradicted"), (9, "contradicted")])
+@pytest.mark.parametrize(
+    ("most", "verdict"), [(10, "not contradicted"), (9, "contradicted")]
+)
 def test_claims_test_the_states_of_a_theorem_of_ones_own(project, most, verdict):
     claims = claims_of(project, most=most)
     store = TrialStore(project / "results" / "store")
     overrides = [*SMALL, "dataset=synthetic", "protocol.setting=unsupervised"]
-    before = judge(claims.claims, Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides))
+    before = judge(
+        claims.claims,
+        Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides),
+    )
     assert [judged.verdict for judged in before] == ["not run"]
     cells = list(compose_artefact("small/sizes", overrides).cells)
     assert run_quietly(cells, store)[0].failures == []
-    [judged] = judge(claims.claims, Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides))
+    [judged] = judge(
+        claims.claims,
+        Evidence(StoreSnapshot(store, columns_read(claims.claims)), overrides),
+    )
     assert judged.verdict == verdict
     assert judged.finding.n == 3
 
 
 def test_a_claim_about_a_theorem_that_nothing_measures_is_refused(project):
-    with pytest.raises(ValueError, match=r"quantity: expected one of spectral, .*, few, got 'many'; .* protocol\.mea"):
+    with pytest.raises(
+        ValueError,
+        match=r"quantity: expected one of spectral, .*, few, got 'many'; .* protocol\.mea",
+    ):
         claims_of(project, quantity="many")
 
 

@@ -29,7 +29,9 @@ def outside(tmp_path_factory):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "installed")
     unset = {
-        name: value for name, value in os.environ.items() if name not in ("PROVSEL_PROJECT", "PROVSEL_DATA_MIRROR")
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PROVSEL_PROJECT", "PROVSEL_DATA_MIRROR")
     }
     environment = {
         **unset, "PYTHONPATH": str(folder / "installed"), "PROVSEL_DATA": str(folder / "data"), "COLUMNS": "200",
@@ -59,15 +61,37 @@ def outside(tmp_path_factory):
 
 
 def counted(stderr):
-    return tuple(map(int, re.search(r"trials: (\d+) were stored, (\d+) computed .* (\d+) failed", stderr).groups()))
+    return tuple(
+        map(
+            int,
+            re.search(
+                r"trials: (\d+) were stored, (\d+) computed .* (\d+) failed", stderr
+            ).groups(),
+        )
+    )
 
 
 def test_files_of_a_new_project(outside):
     _, project = outside
-    files = {path.relative_to(project).as_posix(): path for path in project.rglob("*") if path.is_file()}
-    assert {"provsel.toml", "birds.py", "data/example.csv", "README.md", ".gitignore", "pytest.ini"} <= set(files)
+    files = {
+        path.relative_to(project).as_posix(): path
+        for path in project.rglob("*")
+        if path.is_file()
+    }
+    assert {
+        "provsel.toml",
+        "birds.py",
+        "data/example.csv",
+        "README.md",
+        ".gitignore",
+        "pytest.ini",
+    } <= set(files)
     assert not [name for name, path in files.items() if "my_study" in path.read_text()]
-    room = {name.rpartition("/")[2] for name in files if name.startswith("experiments/first/")}
+    room = {
+        name.rpartition("/")[2]
+        for name in files
+        if name.startswith("experiments/first/")
+    }
     assert room == {"comparison.yaml", "comparison.py", "claims.yaml", "NOTES.md"}
 
 
@@ -78,8 +102,19 @@ def test_everything_works_at_once(outside):
     assert "Largest variance" in out
     assert "PARTIAL" not in out
     table = pd.read_csv(project / "results" / "tables" / "first" / "comparison.csv")
-    assert set(table["row"]) == {"All features", "BSS", "Leverage scores", "Largest variance", "F-test", "Random"}
-    assert set(table["column"]) == {"8 features", "8 features, balanced", "8 features, variance kept"}
+    assert set(table["row"]) == {
+        "All features",
+        "BSS",
+        "Leverage scores",
+        "Largest variance",
+        "F-test",
+        "Random",
+    }
+    assert set(table["column"]) == {
+        "8 features",
+        "8 features, balanced",
+        "8 features, variance kept",
+    }
     assert set(table["dataset"]) == {"example"}
     assert table["value"].astype(float).between(0, 100).all()
     out, _ = provsel("verify", *SMALL)
@@ -92,18 +127,36 @@ def test_everything_works_at_once(outside):
     assert re.search(r"identical +│ 18 ", out)
     assert re.search(r"skipped +│ 0 ", out) or "skipped" not in out
     provsel("report", *SMALL)
-    assert "Largest variance" in (project / "results" / "report" / "artefacts" / "comparison.html").read_text()
+    assert (
+        "Largest variance"
+        in (
+            project / "results" / "report" / "artefacts" / "comparison.html"
+        ).read_text()
+    )
     assert (project / "results" / "report" / "papers" / "first.html").is_file()
 
 
 def test_own_data_method_and_model_in_a_sweep(outside):
     provsel, project = outside
-    rows = "id,kind,a,b,c\n" + "".join(f"x{k},{'ab'[k % 2]},{k % 2},{k},{k * k % 7}\n" for k in range(30))
+    rows = "id,kind,a,b,c\n" + "".join(
+        f"x{k},{'ab'[k % 2]},{k % 2},{k},{k * k % 7}\n" for k in range(30)
+    )
     (project / "mine.csv").write_text(rows)
-    data = ["dataset=file", "dataset.path=mine.csv", "dataset.target=kind", "dataset.index=id", *SERIAL]
+    data = [
+        "dataset=file",
+        "dataset.path=mine.csv",
+        "dataset.target=kind",
+        "dataset.index=id",
+        *SERIAL,
+    ]
     sweep = "selector._target_=birds.VarianceSelector,sklearn.feature_selection.VarianceThreshold"
     _, error = provsel(
-        "run", "-m", *data, "selector=any", sweep.partition(",")[0], "+selector.n_features_to_select=1,2"
+        "run",
+        "-m",
+        *data,
+        "selector=any",
+        sweep.partition(",")[0],
+        "+selector.n_features_to_select=1,2",
     )
     assert "2 jobs done, 0 failed" in error
     steps = "[[only,{_target_:sklearn.preprocessing.StandardScaler}]]"
@@ -114,14 +167,25 @@ def test_own_data_method_and_model_in_a_sweep(outside):
         ["selector._target_=sklearn.pipeline.Pipeline", f"+selector.steps={steps}", "protocol.setting=unsupervised"],
     ):  # fmt: skip
         out, error = provsel(
-            "run", *data, "selector=any", *selector, "model=any", "model._target_=sklearn.svm.LinearSVC"
+            "run",
+            *data,
+            "selector=any",
+            *selector,
+            "model=any",
+            "model._target_=sklearn.svm.LinearSVC",
         )
         assert counted(error)[2] == 0
         assert "error" in out
-    _, error = provsel("run", *data, "selector=any", "selector._target_=joblib.load", status=2)
+    _, error = provsel(
+        "run", *data, "selector=any", "selector._target_=joblib.load", status=2
+    )
     assert "project trusts (birds, sklearn), got 'joblib.load'" in error
-    (project / "mine.csv").write_text(rows.replace("x3,", "x3,,", 1).replace(",b,1,3", ",b,,3"))
-    _, error = provsel("run", *data, "selector=uniform", "selector.n_features_to_select=1", status=2)
+    (project / "mine.csv").write_text(
+        rows.replace("x3,", "x3,,", 1).replace(",b,1,3", ",b,,3")
+    )
+    _, error = provsel(
+        "run", *data, "selector=uniform", "selector.n_features_to_select=1", status=2
+    )
     assert error.startswith("provsel: ")
     assert "Traceback" not in error
 
@@ -140,10 +204,21 @@ def test_a_trial_of_the_wheel_is_that_of_the_checkout(outside):
     provsel, project = outside
     environment = {**provsel.environment, "PROVSEL_PROJECT": str(REPO)}
     command = [sys.executable, "-P", "-c", FROM_WHEEL, *CHECKOUT]
-    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     of_checkout = compose_artefact("paul2016/table1", CHECKOUT)
     conf = project.parent / "installed" / "provlab" / "conf"
-    assert done.stdout.split() == [str(conf), str(len(of_checkout.entries)), of_checkout.cells[0].id], done.stderr
+    assert done.stdout.split() == [
+        str(conf),
+        str(len(of_checkout.entries)),
+        of_checkout.cells[0].id,
+    ], done.stderr
 
 
 def test_programs_that_a_repository_names_do_not_run(outside, tmp_path):
@@ -154,12 +229,27 @@ def test_programs_that_a_repository_names_do_not_run(outside, tmp_path):
     (tmp_path / "data" / ".gitattributes").write_text("*.csv filter=evil\n")
 
     def git(*arguments):
-        command = ["git", "-C", str(tmp_path / "data"), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        command = [
+            "git",
+            "-C",
+            str(tmp_path / "data"),
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            *arguments,
+        ]
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.strip()
 
     def revision():
         checks = json.loads(provsel("doctor", "--json", cwd=tmp_path / "data")[0])
-        [state] = [(check["value"], check["state"]) for check in checks if check["name"] == "git revision"]
+        [state] = [
+            (check["value"], check["state"])
+            for check in checks
+            if check["name"] == "git revision"
+        ]
         return state
 
     git("init", "--quiet")
@@ -194,6 +284,9 @@ def test_new_refuses_what_is_there_or_no_name(outside):
     assert "new: expected a name of letters, digits and hyphens, got '1 bird'" in error
     for name in ("sklearn", "json", "class"):
         _, error = provsel("new", name, cwd=project.parent, status=2)
-        assert f"new: expected a name that no installed Python module has, got '{name}'" in error
+        assert (
+            f"new: expected a name that no installed Python module has, got '{name}'"
+            in error
+        )
         assert not (project.parent / name).exists()
     assert not (project.parent / "1 bird").exists()

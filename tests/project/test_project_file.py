@@ -37,7 +37,10 @@ def test_outside_of_any_project_there_are_the_package_s_configs_and_no_papers(ou
 def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("other")
     monkeypatch.setenv("PROVSEL_PROJECT", str(elsewhere))
-    with pytest.raises(ValueError, match=r"PROVSEL_PROJECT: expected a folder with provsel\.toml, got .*other"):
+    with pytest.raises(
+        ValueError,
+        match=r"PROVSEL_PROJECT: expected a folder with provsel\.toml, got .*other",
+    ):
         Project.find()
     (elsewhere / "provsel.toml").write_text("")
     assert current_project().root == elsewhere
@@ -51,12 +54,24 @@ def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
             "paper = 'x'",
             r"a mapping with papers, conf, trust, methods, got the unknown 'paper'; did you mean 'papers'\?",
         ),
-        ("papers = '/etc'", r"papers: expected a folder within the project's, such as 'experiments', got '/etc'"),
-        ("conf = '../conf'", r"conf: expected a folder within the project's, such as .* got '\.\./conf'"),
+        (
+            "papers = '/etc'",
+            r"papers: expected a folder within the project's, such as 'experiments', got '/etc'",
+        ),
+        (
+            "conf = '../conf'",
+            r"conf: expected a folder within the project's, such as .* got '\.\./conf'",
+        ),
         ("trust = 'sklearn'", r"trust: expected a list, each a string, got 'sklearn'"),
         ("trust = ['sklearn.svm']", r"trust: expected top-level modules"),
-        ("trust = ['os']", r"trust: expected modules of estimators, got 'os', a module of Python itself"),
-        ("trust = ['json']", r"got 'json', a module of Python itself .* rename your own module if it has this name"),
+        (
+            "trust = ['os']",
+            r"trust: expected modules of estimators, got 'os', a module of Python itself",
+        ),
+        (
+            "trust = ['json']",
+            r"got 'json', a module of Python itself .* rename your own module if it has this name",
+        ),
     ],
 )
 def test_bad_files_are_one_clear_error(outside, text, message):
@@ -69,6 +84,10 @@ def test_groups_of_the_project_stand_before_the_package_s(outside):
     (outside / "provsel.toml").write_text("")
     (outside / "conf" / "selector").mkdir(parents=True)
     mine = outside / "conf" / "selector" / "bss.yaml"
-    mine.write_text("_target_: provsel.selectors.BSSSelector\nn_features_to_select: 7\n")
+    mine.write_text(
+        "_target_: provsel.selectors.BSSSelector\nn_features_to_select: 7\n"
+    )
     assert compose_config(["selector=bss"])["selector"]["n_features_to_select"] == 7
-    assert compose_config(["selector=leverage"])["selector"]["_target_"].endswith("LeverageScoreSelector")
+    assert compose_config(["selector=leverage"])["selector"]["_target_"].endswith(
+        "LeverageScoreSelector"
+    )

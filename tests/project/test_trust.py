@@ -47,13 +47,15 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "trusted_study.py").write_text(STUDY)
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path / "nothing")  # and what a test adds is taken away
+    # and what a test adds is taken away
+    monkeypatch.syspath_prepend(tmp_path / "nothing")
     yield tmp_path
     sys.modules.pop("trusted_study", None)
 
 
 def refused(target, message, kind="selector", **arguments):
-    for registry in components.REGISTRIES:  # the message names provsel's own classes: they are there before
+    # the message names provsel's own classes: they are there before
+    for registry in components.REGISTRIES:
         components.registered(registry)
     before = set(sys.modules)
     with pytest.raises(ValueError, match=message):
@@ -64,7 +66,14 @@ def refused(target, message, kind="selector", **arguments):
 @pytest.mark.parametrize(
     "target",
     [
-        *("joblib.load", "os.system", "subprocess.Popen", "provlab.cli.main", "numpy.load", "pickle.Unpickler"),
+        *(
+            "joblib.load",
+            "os.system",
+            "subprocess.Popen",
+            "provlab.cli.main",
+            "numpy.load",
+            "pickle.Unpickler",
+        ),
         *("antigravity.x", "", 7, None),
     ],
 )
@@ -84,35 +93,74 @@ def test_other_modules_are_refused_and_not_imported(target):
         ("selector", "provlab.project.template.my_study.DocumentFrequency"),
     ],
 )
-def test_a_class_of_ours_of_another_kind_or_room_is_refused_and_not_imported(kind, target):
+def test_a_class_of_ours_of_another_kind_or_room_is_refused_and_not_imported(
+    kind, target
+):
     assert refused(target, rf"config of the {kind}: expected", kind) == set()
 
 
 def test_what_helps_is_said(project):
-    for target, got in (("???", "none"), (None, "none"), ("SelectKBest", "'SelectKBest'")):
-        refused(target, rf"got {got}; name a class with its module, such as selector\._target_=my_study\.MyClass")
-    refused("mine.Gap", r"got 'mine\.Gap'; add 'mine' to trust in provsel\.toml if you trust its code")
-    refused("provsel.selectors.RRQR", r"name one of provsel\.selectors: .*; did you mean 'provsel\.selectors\.RRQRSel")
+    for target, got in (
+        ("???", "none"),
+        (None, "none"),
+        ("SelectKBest", "'SelectKBest'"),
+    ):
+        refused(
+            target,
+            rf"got {got}; name a class with its module, such as selector\._target_=my_study\.MyClass",
+        )
+    refused(
+        "mine.Gap",
+        r"got 'mine\.Gap'; add 'mine' to trust in provsel\.toml if you trust its code",
+    )
+    refused(
+        "provsel.selectors.RRQR",
+        r"name one of provsel\.selectors: .*; did you mean 'provsel\.selectors\.RRQRSel",
+    )
     (project / "trusted_study.py").write_text("x = 1\ndef broken(\n")
-    refused("trusted_study.Mine", r"got a module with an error: .*never closed \(trusted_study\.py, line 2\)")
+    refused(
+        "trusted_study.Mine",
+        r"got a module with an error: .*never closed \(trusted_study\.py, line 2\)",
+    )
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("sklearn.utils.resample", r"expected a subclass of sklearn\.base\.BaseEstimator, .*which is no class"),
-        ("sklearn.utils.Bunch", r"expected a subclass of sklearn\.base\.BaseEstimator, .*which is another class"),
+        (
+            "sklearn.utils.resample",
+            r"expected a subclass of sklearn\.base\.BaseEstimator, .*which is no class",
+        ),
+        (
+            "sklearn.utils.Bunch",
+            r"expected a subclass of sklearn\.base\.BaseEstimator, .*which is another class",
+        ),
         ("sklearn.datasets.fetch_openml", r"expected a subclass .*which is no class"),
-        ("sklearn.nope.Nope", r"expected a class sklearn\.nope\.Nope, got No module named"),
-        ("sklearn.svm.Nope", r"expected a class sklearn\.svm\.Nope, got .*has no attribute 'Nope'"),
-        ("sklearn.svm.SVC", r"expected a class with transform, got sklearn\.svm\._classes\.SVC"),
+        (
+            "sklearn.nope.Nope",
+            r"expected a class sklearn\.nope\.Nope, got No module named",
+        ),
+        (
+            "sklearn.svm.Nope",
+            r"expected a class sklearn\.svm\.Nope, got .*has no attribute 'Nope'",
+        ),
+        (
+            "sklearn.svm.SVC",
+            r"expected a class with transform, got sklearn\.svm\._classes\.SVC",
+        ),
         ("trusted_study.Popen", r"expected a subclass .*which is another class"),
         ("trusted_study.loads", r"which is no class"),
         ("trusted_study.function", r"which is no class"),
-        ("trusted_study.subprocess.Popen", r"expected a class trusted_study\.subprocess\.Popen, got No module named"),
+        (
+            "trusted_study.subprocess.Popen",
+            r"expected a class trusted_study\.subprocess\.Popen, got No module named",
+        ),
         ("trusted_study.NoEstimator", r"which is another class"),
         ("trusted_study.NoSelector", r"expected a class with transform"),
-        ("trusted_study.Mine.fit", r"expected a class trusted_study\.Mine\.fit, got No module named"),
+        (
+            "trusted_study.Mine.fit",
+            r"expected a class trusted_study\.Mine\.fit, got No module named",
+        ),
     ],
 )
 def test_what_is_no_estimator_of_a_trusted_module_is_refused(target, message):
@@ -127,12 +175,19 @@ class Mine({0}, BaseEstimator):
     def predict(self, X): return X[:, 0]
 """
     kinds = []
-    chosen = ["dataset=digits", "selector=full", "protocol.setting=unsupervised", "model=any"]
+    chosen = [
+        "dataset=digits",
+        "selector=full",
+        "protocol.setting=unsupervised",
+        "model=any",
+    ]
     for names in (("ClassifierMixin", "random_state"), ("RegressorMixin", "alpha")):
         (project / "trusted_study.py").write_text(code.format(*names))
         if kinds:
             importlib.reload(sys.modules["trusted_study"])
-        [cell] = cells_of(compose_config([*chosen, "model._target_=trusted_study.Mine"]))
+        [cell] = cells_of(
+            compose_config([*chosen, "model._target_=trusted_study.Mine"])
+        )
         kinds.append((predicts_numbers(cell.model), cell.n_draws))
     assert kinds == [(False, 5), (True, 1)]
 
@@ -140,28 +195,46 @@ class Mine({0}, BaseEstimator):
 def test_a_version_of_another_author_says_nothing_of_a_subclass(project):
     code = "from provsel.selectors import RRQRSelector\nclass Mine(RRQRSelector): pass\nclass More(Mine): pass\n"
     (project / "trusted_study.py").write_text(code)
-    versions = [component_identity("selector", {"_target_": f"trusted_study.{n}"}) for n in ("Mine", "More")]
-    assert all(identity["algorithm_version"].startswith("source ") for identity in versions)
-    (project / "trusted_study.py").write_text(code.replace(": pass", ": algorithm_version = 7", 1))
+    versions = [
+        component_identity("selector", {"_target_": f"trusted_study.{n}"})
+        for n in ("Mine", "More")
+    ]
+    assert all(
+        identity["algorithm_version"].startswith("source ") for identity in versions
+    )
+    (project / "trusted_study.py").write_text(
+        code.replace(": pass", ": algorithm_version = 7", 1)
+    )
     importlib.reload(sys.modules["trusted_study"])
-    versions = [component_identity("selector", {"_target_": f"trusted_study.{n}"}) for n in ("Mine", "More")]
+    versions = [
+        component_identity("selector", {"_target_": f"trusted_study.{n}"})
+        for n in ("Mine", "More")
+    ]
     assert [identity["algorithm_version"] for identity in versions] == [7, 7]
 
 
 def test_where_there_is_no_project_a_file_is_to_be_made(project, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT")
     (project / "provsel.toml").unlink()
-    refused("mine.Gap", r"trusts \(none\), got 'mine\.Gap'; write trust = \['mine'\] into a new file provsel\.toml if")
+    refused(
+        "mine.Gap",
+        r"trusts \(none\), got 'mine\.Gap'; write trust = \['mine'\] into a new file provsel\.toml if",
+    )
 
 
 def test_a_class_that_a_trusted_module_only_imports_is_another_s(project):
     (project / "provsel.toml").write_text('trust = ["trusted_study"]\n')
-    (project / "trusted_study.py").write_text("from sklearn.feature_selection import SelectKBest\n")
+    (project / "trusted_study.py").write_text(
+        "from sklearn.feature_selection import SelectKBest\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", BUILD.format("trusted_study.SelectKBest")],
         env={**os.environ}, cwd=project, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "expected a class of trusted_study, got trusted_study.SelectKBest, which is of sklearn" in done.stderr
+    assert (
+        "expected a class of trusted_study, got trusted_study.SelectKBest, which is of sklearn"
+        in done.stderr
+    )
 
 
 def test_a_module_of_the_project_hides_no_other(project):
@@ -172,7 +245,11 @@ def test_a_module_of_the_project_hides_no_other(project):
         "import numpy, yaml, json\nprint(numpy.__version__)"
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-c", script], cwd=project, capture_output=True, text=True, check=False
+        [sys.executable, "-P", "-c", script],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout.strip() == np.__version__, done.stderr
 
@@ -196,13 +273,19 @@ def test_pickles_behind_an_argument_are_refused():
         steps=steps,
         memory="/tmp/x",
     )
-    built = build("selector", {"_target_": "sklearn.pipeline.Pipeline", "steps": steps, "memory": None})
+    built = build(
+        "selector",
+        {"_target_": "sklearn.pipeline.Pipeline", "steps": steps, "memory": None},
+    )
     assert isinstance(built, Pipeline)
 
 
 PIPELINE = {
     "_target_": "sklearn.pipeline.Pipeline",
-    "steps": [["a", {"_target_": "sklearn.preprocessing.StandardScaler"}], ["b", {"_target_": "sklearn.svm.SVC"}]],
+    "steps": [
+        ["a", {"_target_": "sklearn.preprocessing.StandardScaler"}],
+        ["b", {"_target_": "sklearn.svm.SVC"}],
+    ],
 }
 
 
@@ -220,7 +303,10 @@ def test_pickles_behind_a_search_are_refused(search, grid):
     inner = {"_target_": target, "estimator": PIPELINE, name: grid}
     bagged = {"_target_": "sklearn.ensemble.BaggingClassifier", "estimator": inner}
     for config in (inner, bagged):
-        with pytest.raises(ValueError, match=r"expected no \w*memory, got .*/tmp/x.*, a folder of pickles"):
+        with pytest.raises(
+            ValueError,
+            match=r"expected no \w*memory, got .*/tmp/x.*, a folder of pickles",
+        ):
             build("model", config)
     inner[name] = {"memory": [None], "b__C": [1.0], "a__copy": [True]}
     assert build("model", bagged).estimator.get_params()[name]["b__C"] == [1.0]
@@ -228,20 +314,33 @@ def test_pickles_behind_a_search_are_refused(search, grid):
 
 def test_a_function_of_a_trusted_module_is_a_scorer_and_nothing_else(project):
     """What the module only imports is not its own, and of scikit-learn the list decides, trust or not."""
-    code = "\ndef wrong(model, X, y):\n    return -float((model.predict(X) != y).mean())\n"
+    code = (
+        "\ndef wrong(model, X, y):\n    return -float((model.predict(X) != y).mean())\n"
+    )
     (project / "trusted_study.py").write_text(STUDY + code)
     digits = ["dataset=digits", "selector=full", "protocol.setting=unsupervised"]
     [cell] = cells_of(compose_config([*digits, "protocol.scoring=trusted_study.wrong"]))
     assert '"version":"source ' in cell.json
-    for name in ("trusted_study.loads", "trusted_study.Popen", "sklearn.datasets.load_files", "trusted_study.nope"):
-        with pytest.raises(ValueError, match=rf"_function_: expected a function that .*, got '{name}'"):
+    for name in (
+        "trusted_study.loads",
+        "trusted_study.Popen",
+        "sklearn.datasets.load_files",
+        "trusted_study.nope",
+    ):
+        with pytest.raises(
+            ValueError, match=rf"_function_: expected a function that .*, got '{name}'"
+        ):
             cells_of(compose_config([*digits, f"protocol.scoring={name}"]))
     function = {"_function_": "trusted_study.wrong"}
     for target, argument in (
         ("sklearn.feature_selection.SelectKBest", "score_func"),
         ("sklearn.preprocessing.FunctionTransformer", "func"),
     ):
-        refused(target, "; a config may name a function of a trusted module only as a scorer.", **{argument: function})
+        refused(
+            target,
+            "; a config may name a function of a trusted module only as a scorer.",
+            **{argument: function},
+        )
 
 
 def test_a_splitter_of_a_trusted_module(project):
@@ -256,15 +355,32 @@ class Broken(Odd):
     def split(self, X, y=None, groups=None): raise KeyError("day")
 """
     (project / "trusted_study.py").write_text(STUDY + code)
-    chosen = ["selector=full", "protocol=splitter", "protocol.cv._target_=trusted_study.Odd", "+protocol.cv.step=3"]
+    chosen = [
+        "selector=full",
+        "protocol=splitter",
+        "protocol.cv._target_=trusted_study.Odd",
+        "+protocol.cv.step=3",
+    ]
     trials = records(*chosen)
     assert [record["n_test"] for record in trials] == [20, 20, 20]
-    with pytest.raises(ValueError, match=r"expected splits of Broken, got KeyError: 'day'; change its arguments"):
-        records("selector=full", "protocol=splitter", "protocol.cv._target_=trusted_study.Broken")
     with pytest.raises(
-        ValueError, match=r"config of the splitter: expected a class with split, got trusted_study\.Min"
+        ValueError,
+        match=r"expected splits of Broken, got KeyError: 'day'; change its arguments",
     ):
-        records("selector=full", "protocol=splitter", "protocol.cv._target_=trusted_study.Mine")
+        records(
+            "selector=full",
+            "protocol=splitter",
+            "protocol.cv._target_=trusted_study.Broken",
+        )
+    with pytest.raises(
+        ValueError,
+        match=r"config of the splitter: expected a class with split, got trusted_study\.Min",
+    ):
+        records(
+            "selector=full",
+            "protocol=splitter",
+            "protocol.cv._target_=trusted_study.Mine",
+        )
 
 
 def test_versions_in_keys(project):
@@ -272,14 +388,23 @@ def test_versions_in_keys(project):
     assert mine["name"] == "trusted_study.Mine"
     assert mine["arguments"] == {"k": 4}
     assert mine["algorithm_version"].startswith("source ")
-    (project / "trusted_study.py").write_text(STUDY.replace("k=3", "k=3, more=0") + "\n# another\n")
+    (project / "trusted_study.py").write_text(
+        STUDY.replace("k=3", "k=3, more=0") + "\n# another\n"
+    )
     again = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
     assert again == mine  # the old code is what runs
     importlib.reload(sys.modules["trusted_study"])
     changed = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
     assert changed["algorithm_version"] != mine["algorithm_version"]
-    assert "more" in build("selector", {"_target_": "trusted_study.Mine", "k": 4}).__init__.__code__.co_varnames
-    theirs = component_identity("selector", {"_target_": "sklearn.feature_selection.SelectKBest", "k": 4})
+    assert (
+        "more"
+        in build(
+            "selector", {"_target_": "trusted_study.Mine", "k": 4}
+        ).__init__.__code__.co_varnames
+    )
+    theirs = component_identity(
+        "selector", {"_target_": "sklearn.feature_selection.SelectKBest", "k": 4}
+    )
     import sklearn
 
     assert theirs["algorithm_version"] == f"scikit-learn {sklearn.__version__}"
@@ -296,24 +421,45 @@ class ImportsMeanwhile(str):
 def test_versions_while_another_thread_imports(project, monkeypatch):
     monkeypatch.setitem(sys.modules, ImportsMeanwhile("at_any_time"), sys)
     monkeypatch.delitem(sys.modules, "imported_meanwhile", raising=False)
-    identity = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
+    identity = component_identity(
+        "selector", {"_target_": "trusted_study.Mine", "k": 4}
+    )
     assert "imported_meanwhile" in sys.modules
     del sys.modules["imported_meanwhile"]
     assert identity["name"] == "trusted_study.Mine"
 
 
 def records(*overrides):
-    small = ["dataset=synthetic", "dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=5"]
+    small = [
+        "dataset=synthetic",
+        "dataset.n_samples=60",
+        "dataset.n_features=40",
+        "dataset.n_relevant=5",
+    ]
     small += ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
     return records_of(*cells_of(compose_config([*small, *overrides])))
 
 
 def test_what_draws_without_a_seed_gets_that_of_the_trial():
-    forest = ["model=any", "model._target_=sklearn.ensemble.RandomForestClassifier", "+model.n_estimators=3"]
-    twice = [records("selector=full", "protocol.setting=unsupervised", *forest) for _ in range(2)]
-    assert [record["error"] for record in twice[0]] == [record["error"] for record in twice[1]]
+    forest = [
+        "model=any",
+        "model._target_=sklearn.ensemble.RandomForestClassifier",
+        "+model.n_estimators=3",
+    ]
+    twice = [
+        records("selector=full", "protocol.setting=unsupervised", *forest)
+        for _ in range(2)
+    ]
+    assert [record["error"] for record in twice[0]] == [
+        record["error"] for record in twice[1]
+    ]
     assert len(twice[0]) == 3 * 2  # two draws in each fold
-    fixed = records("selector=full", "protocol.setting=unsupervised", *forest, "+model.random_state=0")
+    fixed = records(
+        "selector=full",
+        "protocol.setting=unsupervised",
+        *forest,
+        "+model.random_state=0",
+    )
     assert len(fixed) == 3
     assert RandomForestClassifier(3).get_params()["random_state"] is None
 

@@ -22,13 +22,27 @@ def universes(study):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("verdict", "verdct", "expected the columns claim, method, C, strictness, table-unit, verdict"),
-        ("known2000.better", "known2000.other", "expected claims of known2000, got 'known2000.other'"),
+        (
+            "verdict",
+            "verdct",
+            "expected the columns claim, method, C, strictness, table-unit, verdict",
+        ),
+        (
+            "known2000.better",
+            "known2000.other",
+            "expected claims of known2000, got 'known2000.other'",
+        ),
         ("a coin", "a dice", r"expected options of method \(.*\), got 'a dice'"),
-        (",complete", ',complete,"one more', "expected the columns claim, method, C, strictness, table-unit, verdict"),
+        (
+            ",complete",
+            ',complete,"one more',
+            "expected the columns claim, method, C, strictness, table-unit, verdict",
+        ),
     ],
 )
-def test_what_no_longer_fits_is_left_out_with_a_warning(universes, caplog, old, new, message):
+def test_what_no_longer_fits_is_left_out_with_a_warning(
+    universes, caplog, old, new, message
+):
     universes.write_text(universes.read_text().replace(old, new))
     with pytest.raises(ValueError, match=message + ".*run provsel readings again"):
         stored_outcome("known2000", Path("results"))
@@ -39,5 +53,9 @@ def test_what_no_longer_fits_is_left_out_with_a_warning(universes, caplog, old, 
 def test_a_place_that_came_later_touches_nothing_that_was_asked_before(universes):
     before = stored_outcome("known2000", Path("results")).universes
     assert set(before["table-unit"]) == {""}
-    pd.read_csv(universes, dtype=str, keep_default_na=False).drop(columns="table-unit").to_csv(universes, index=False)
-    pd.testing.assert_frame_equal(stored_outcome("known2000", Path("results")).universes, before)
+    pd.read_csv(universes, dtype=str, keep_default_na=False).drop(
+        columns="table-unit"
+    ).to_csv(universes, index=False)
+    pd.testing.assert_frame_equal(
+        stored_outcome("known2000", Path("results")).universes, before
+    )

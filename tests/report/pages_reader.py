@@ -48,7 +48,9 @@ class Page(HTMLParser):
             self.open.pop()
 
     def handle_data(self, data):
-        (self.data if self.open and self.open[-1] == "script" else self.texts).append(data)
+        (self.data if self.open and self.open[-1] == "script" else self.texts).append(
+            data
+        )
 
     @property
     def text(self):
@@ -67,8 +69,18 @@ def broken_links(folder, pages):
             parts = urlsplit(link)
             if parts.scheme in ("http", "https"):
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            outside = not target.is_relative_to(folder.resolve()) or parts.scheme or parts.netloc
-            if outside or not target.is_file() or (parts.fragment and parts.fragment not in pages[target].ids):
+            target = (
+                (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            )
+            outside = (
+                not target.is_relative_to(folder.resolve())
+                or parts.scheme
+                or parts.netloc
+            )
+            if (
+                outside
+                or not target.is_file()
+                or (parts.fragment and parts.fragment not in pages[target].ids)
+            ):
                 missing.append((path.name, link))
     return missing

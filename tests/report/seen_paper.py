@@ -67,16 +67,32 @@ def seen_paper(folder, monkeypatch, *, evil=False):
     sets = {f"set {k}": {"choose": [f"dataset.seed={k}"]} for k in range(1, 9)}
     published = PUBLISHED
     readings = READINGS
-    files = {"figure.yaml": FIGURE.replace("{sets}", json.dumps(sets)), "absent.yaml": ABSENT, "claims.yaml": CLAIMS}
+    files = {
+        "figure.yaml": FIGURE.replace("{sets}", json.dumps(sets)),
+        "absent.yaml": ABSENT,
+        "claims.yaml": CLAIMS,
+    }
     if evil:
         text = json.dumps(EVIL)
-        files = {name: content.replace("Lvg:", f"{text}:").replace('"set 1"', text) for name, content in files.items()}
-        for old in ("Seen on eight data sets", "Leverage-score sampling beats random selection.", "Figure 1"):
-            files = {name: content.replace(old, text) for name, content in files.items()}
+        files = {
+            name: content.replace("Lvg:", f"{text}:").replace('"set 1"', text)
+            for name, content in files.items()
+        }
+        for old in (
+            "Seen on eight data sets",
+            "Leverage-score sampling beats random selection.",
+            "Figure 1",
+        ):
+            files = {
+                name: content.replace(old, text) for name, content in files.items()
+            }
         files["claims.yaml"] = files["claims.yaml"].replace("row: Lvg", f"row: {text}")
         published = ""
         readings = ""
-    scripts = {name: SCRIPT.format(name=name).replace("made2000", "seen2020") for name in ("figure", "absent")}
+    scripts = {
+        name: SCRIPT.format(name=name).replace("made2000", "seen2020")
+        for name in ("figure", "absent")
+    }
     files |= {f"{name}.py": script for name, script in scripts.items()}
     files |= {"published.csv": published, "readings.yaml": readings, "NOTES.md": NOTES}
     enter(folder, monkeypatch)

@@ -55,8 +55,13 @@ def sweep_project(swept, monkeypatch):
 
 def test_the_table_of_a_sweep_is_that_of_its_stored_trials(swept, sweep_project):
     table = pd.read_csv(swept / "table.csv")
-    assert [*zip(table["method"], table["features"], strict=True)] == [*product(["RRQR", "LeverageScore"], [5, 10, 20])]
-    cells = [cell_of_run["id"] for cell_of_run in json.loads((swept / "run.json").read_text())["cells"]]
+    assert [*zip(table["method"], table["features"], strict=True)] == [
+        *product(["RRQR", "LeverageScore"], [5, 10, 20])
+    ]
+    cells = [
+        cell_of_run["id"]
+        for cell_of_run in json.loads((swept / "run.json").read_text())["cells"]
+    ]
     trials = TrialStore("results/store").query().to_pandas()
     for cell, line in zip(cells, table.to_dict("records"), strict=True):
         own = trials[trials["cell"] == cell]
@@ -70,30 +75,57 @@ def test_the_table_of_a_sweep_is_that_of_its_stored_trials(swept, sweep_project)
         ends = max(errors.mean() - half, 0), errors.mean() + half
         assert (line["low"], line["high"]) == pytest.approx(ends, rel=1e-3)
         assert line["selected"] == pytest.approx(own["n_selected"].mean())
-        assert line["seconds"] == pytest.approx((own["select_cpu"] + own["shared_cpu"]).mean())
+        assert line["seconds"] == pytest.approx(
+            (own["select_cpu"] + own["shared_cpu"]).mean()
+        )
     features = pd.read_csv(swept / "features.csv", dtype={"features": str})
-    times = features[(features["method"] == "LeverageScore") & (features["features"] == "20")].set_index("index")[
-        "times"
-    ]
+    times = features[
+        (features["method"] == "LeverageScore") & (features["features"] == "20")
+    ].set_index("index")["times"]
     lists = trials.loc[trials["cell"] == cells[5], "features"]
-    assert times.to_dict() == pd.Series(np.concatenate([*lists])).value_counts().to_dict()
+    assert (
+        times.to_dict() == pd.Series(np.concatenate([*lists])).value_counts().to_dict()
+    )
     drawn = (swept / "figure.svg").read_text()
-    assert all(text in drawn for text in ("RRQR", "LeverageScore", "test error (%)", "number of selected features"))
+    assert all(
+        text in drawn
+        for text in (
+            "RRQR",
+            "LeverageScore",
+            "test error (%)",
+            "number of selected features",
+        )
+    )
     assert (swept / "figure.png").stat().st_size > 10_000
 
 
-def test_the_same_sweep_changes_nothing_and_another_one_has_its_own_folder(sweep_project, capsys):
+def test_the_same_sweep_changes_nothing_and_another_one_has_its_own_folder(
+    sweep_project, capsys
+):
     before = files_of(sweep_project)
     assert main(["run", *SWEEP]) == 0
     shown, said = capsys.readouterr()
     assert files_of(sweep_project) == before
     assert len(re.findall(r"│ (RRQR|LeverageScore) +│ (5|10|20) ", shown)) == 6
-    assert re.match(r"(RRQR|LeverageScore) with 20 features has the least error: \d", shown)
+    assert re.match(
+        r"(RRQR|LeverageScore) with 20 features has the least error: \d", shown
+    )
     assert "told apart from the best (" in " ".join(shown.split())
     figure = r"table and figure: (results/runs/\S+/figure\.png); pages with the selected features: provsel report"
     [path] = re.findall(figure, said.splitlines()[-1])
     assert (sweep_project / path).is_file()
-    assert main(["run", "dataset=digits", "selector=rrqr", "selector.n_features_to_select=5", *SWEEP[4:]]) == 0
+    assert (
+        main(
+            [
+                "run",
+                "dataset=digits",
+                "selector=rrqr",
+                "selector.n_features_to_select=5",
+                *SWEEP[4:],
+            ]
+        )
+        == 0
+    )
     figure_of_one = re.search(figure, capsys.readouterr()[1])[1]
     assert figure_of_one != path
     drawn = (sweep_project / figure_of_one).with_suffix(".svg").read_text()
@@ -109,14 +141,24 @@ def test_the_same_sweep_changes_nothing_and_another_one_has_its_own_folder(sweep
             ["BSS, setting=supervised", "BSS, setting=unsupervised"],
             ["synthetic"] * 2,
         ),
-        ([{}, {"dataset": {"seed": 1}}], ["BSS"] * 2, ["synthetic (seed=0)", "synthetic (seed=1)"]),
         (
-            [{"model": {"_target_": f"provsel.models.{name}"}} for name in ("LibsvmSVM", "LiblinearSVM")],
+            [{}, {"dataset": {"seed": 1}}],
+            ["BSS"] * 2,
+            ["synthetic (seed=0)", "synthetic (seed=1)"],
+        ),
+        (
+            [
+                {"model": {"_target_": f"provsel.models.{name}"}}
+                for name in ("LibsvmSVM", "LiblinearSVM")
+            ],
             ["BSS, LibsvmSVM", "BSS, LiblinearSVM"],
             ["synthetic"] * 2,
         ),
         (
-            [{"selector": {**LEVERAGE, "strategy": cell}} for cell in ("top", "sample")],
+            [
+                {"selector": {**LEVERAGE, "strategy": cell}}
+                for cell in ("top", "sample")
+            ],
             ["LeverageScore (strategy=top)", "LeverageScore (strategy=sample)"],
             ["synthetic"] * 2,
         ),
@@ -127,18 +169,31 @@ def test_names_say_what_differs(cells, methods, labels):
     run = own_run("", [small_cell(**cell) for cell in cells])
     assert [cell.method for cell in run.cells] == methods
     assert [cell.label for cell in run.cells] == labels
-    assert max(cell.repeats for cell in run.cells) == max(cell.get("repeats", 1) for cell in cells)
+    assert max(cell.repeats for cell in run.cells) == max(
+        cell.get("repeats", 1) for cell in cells
+    )
 
 
-@pytest.mark.parametrize(("n_methods", "names"), [(MAX_CURVES, ["figure.svg"]), (MAX_CURVES + 1, [])])
+@pytest.mark.parametrize(
+    ("n_methods", "names"), [(MAX_CURVES, ["figure.svg"]), (MAX_CURVES + 1, [])]
+)
 def test_more_curves_than_can_be_told_apart_are_a_table_only(outside, n_methods, names):
     run = own_run("", [small_cell()])
     lines = [
-        {"method": f"m{k}", "measure": "error", "features": size, "dataset": "d", "value": k, "selected": size}
+        {
+            "method": f"m{k}",
+            "measure": "error",
+            "features": size,
+            "dataset": "d",
+            "value": k,
+            "selected": size,
+        }
         for k in range(n_methods)
         for size in (5, 10)
     ]
-    assert [path.name for path in draw_run(run, pd.DataFrame(lines), outside, ["svg"])] == names
+    assert [
+        path.name for path in draw_run(run, pd.DataFrame(lines), outside, ["svg"])
+    ] == names
 
 
 def first(**changes):
@@ -146,11 +201,17 @@ def first(**changes):
 
 
 DAMAGES = [
-    (lambda content: "[" * 100_000, "expected JSON, got it is nested more than 20 levels"),
+    (
+        lambda content: "[" * 100_000,
+        "expected JSON, got it is nested more than 20 levels",
+    ),
     (lambda content: [], r"expected a mapping with command, cells, got \[\]"),
     (lambda content: {**content, "cells": []}, "cells: expected 1 to 100000, got 0"),
     (first(id="../../x"), "id: expected 64 hexadecimal digits, got '../../x'"),
-    (first(repeats=0), r"repeats, n_splits, draws: expected 1 to 100000 of each, got \(0, 3, "),
+    (
+        first(repeats=0),
+        r"repeats, n_splits, draws: expected 1 to 100000 of each, got \(0, 3, ",
+    ),
     (first(draws="2"), "draws: expected a whole number, got '2'"),
     (first(measures=["error; DROP"]), "measures: expected 1 to 100 column names"),
     (first(method="x" * 501), "method: expected at most 500 characters, got 501"),
@@ -160,7 +221,9 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("damage", "message"), DAMAGES)
-def test_a_damaged_run_is_named_and_the_others_are_shown(swept, outside, damage, message):
+def test_a_damaged_run_is_named_and_the_others_are_shown(
+    swept, outside, damage, message
+):
     text = (swept / "run.json").read_text()
     for name, content in (("good", text), ("bad", damage(json.loads(text)))):
         path = outside / "results" / "runs" / name / "run.json"
@@ -168,10 +231,15 @@ def test_a_damaged_run_is_named_and_the_others_are_shown(swept, outside, damage,
         path.write_text(content if isinstance(content, str) else json.dumps(content))
     runs, [problem] = read_runs(outside / "results")
     assert [*runs] == ["good"]
-    assert re.search(rf"bad/run\.json: .*{message}.* Run the same again, or remove the folder\.$", problem)
+    assert re.search(
+        rf"bad/run\.json: .*{message}.* Run the same again, or remove the folder\.$",
+        problem,
+    )
 
 
-def test_a_project_without_papers_has_a_comparison_and_no_empty_parts(swept, sweep_project):
+def test_a_project_without_papers_has_a_comparison_and_no_empty_parts(
+    swept, sweep_project
+):
     assert main(["report"]) == 0
     folder = sweep_project / "results" / "report"
     page = Page(folder / "index.html")
@@ -195,25 +263,47 @@ def test_a_project_without_papers_has_a_comparison_and_no_empty_parts(swept, swe
     for (_, size), lines in features.groupby(["method", "features"]):
         assert f"digits, {size} features" in own.text
         assert ", ".join(lines["feature"][:5]) in own.text
-    assert own.path.read_text(encoding="utf-8").count('<tr><th scope="row">pixel') == 3 * 30
+    assert (
+        own.path.read_text(encoding="utf-8").count('<tr><th scope="row">pixel')
+        == 3 * 30
+    )
 
 
 def test_features_stand_in_a_column_for_each_number_and_one_where_each_method_has_one():
-    sizes = [replace(small_cell(LEVERAGE), selector={**LEVERAGE, "n_features_to_select": k}) for k in (5, 10)]
+    sizes = [
+        replace(small_cell(LEVERAGE), selector={**LEVERAGE, "n_features_to_select": k})
+        for k in (5, 10)
+    ]
     sweep = features_lines(own_run("", [*sizes, small_cell(FULL)]))
     assert [(line.method, line.column) for line in sweep] == [
         ("LeverageScore", "5 features"), ("LeverageScore", "10 features"),
         ("FullData", "5 features"), ("FullData", "10 features"),
     ]  # fmt: skip
     single = features_lines(own_run("", [sizes[0], small_cell()]))
-    assert [(line.method, line.column) for line in single] == [("LeverageScore", ""), ("BSS", "")]
+    assert [(line.method, line.column) for line in single] == [
+        ("LeverageScore", ""),
+        ("BSS", ""),
+    ]
 
 
-def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, monkeypatch):
+def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(
+    outside, monkeypatch
+):
     made_paper(outside, monkeypatch)
     assert main(["report"]) == 0
     assert "Runs" not in Page(outside / "results" / "report" / "index.html").text
-    assert main(["run", "selector=uniform", "selector.n_features_to_select=20", *SMALL, "executor=serial"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                "selector=uniform",
+                "selector.n_features_to_select=20",
+                *SMALL,
+                "executor=serial",
+            ]
+        )
+        == 0
+    )
     broken = outside / "results" / "runs" / "broken" / "run.json"
     broken.parent.mkdir()
     broken.write_text("{")
@@ -232,7 +322,12 @@ def test_without_the_packages_of_figures_the_table_is_written(outside):
     done = run_python(["-c", script, "run", *SWEEP], outside)
     assert done.returncode == 0, done.stderr
     [folder] = (outside / "results" / "runs").iterdir()
-    assert sorted(path.name for path in folder.iterdir()) == ["features.csv", "run.json", "table.csv", "table.md"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "features.csv",
+        "run.json",
+        "table.csv",
+        "table.md",
+    ]
     assert f"because packages are missing; {to_install('report')}.\n" in done.stderr
 
 
@@ -241,7 +336,8 @@ def test_a_report_of_nothing_says_what_to_do(outside, capsys):
     assert "provsel new my-study" in capsys.readouterr()[1]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # of scorers for other targets
+# of scorers for other targets
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_no_interval_goes_beyond_the_best_value_of_a_measure():
     """As scikit-learn says of each scorer: where the prediction is the truth, it has its best value."""
     y = np.array([0, 1] * 20)

@@ -50,7 +50,9 @@ def written(request):
 
 @pytest.fixture
 def frame(seen):
-    return pd.read_csv(seen.parent / "tables" / "seen2020" / "figure.csv").set_index(["row", "column", "dataset"])
+    return pd.read_csv(seen.parent / "tables" / "seen2020" / "figure.csv").set_index(
+        ["row", "column", "dataset"]
+    )
 
 
 def text_of(folder, name):
@@ -58,9 +60,17 @@ def text_of(folder, name):
     return read_pages(path.parent)[path].text
 
 
-def test_every_page_is_well_formed_and_every_link_leads_somewhere_below_the_folder(written):
+def test_every_page_is_well_formed_and_every_link_leads_somewhere_below_the_folder(
+    written,
+):
     folder, pages = written
-    assert {path.parent.name for path in pages} == {"report", "papers", "artefacts", "claims", "figure"}
+    assert {path.parent.name for path in pages} == {
+        "report",
+        "papers",
+        "artefacts",
+        "claims",
+        "figure",
+    }
     for path, page in pages.items():
         assert page.problems == [], path
         assert len(page.ids) == len(set(page.ids)), path
@@ -69,7 +79,9 @@ def test_every_page_is_well_formed_and_every_link_leads_somewhere_below_the_fold
 
 
 def test_the_reader_finds_broken_pages(tmp_path):
-    (tmp_path / "a.html").write_text('<p id="x"><b></p><a href="b.html"></a><a href="a.html#y"></a><i id="x"></i>')
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><b></p><a href="b.html"></a><a href="a.html#y"></a><i id="x"></i>'
+    )
     pages = read_pages(tmp_path)
     (page,) = pages.values()
     assert page.problems
@@ -86,7 +98,11 @@ def test_no_page_loads_or_runs_anything_but_files_of_the_report(written):
                 assert re.fullmatch(r"(\.\./)*(assets|files)/[\w./%-]+", value), value
             if name == "href" and tag == "a":
                 assert re.match(r"(\.\./)*[\w#]", value), value
-        policies = [value for _, name, value in page.attributes if name == "content" and "default-src" in value]
+        policies = [
+            value
+            for _, name, value in page.attributes
+            if name == "content" and "default-src" in value
+        ]
         assert len(policies) == 1
         assert "default-src 'none'" in policies[0]
         assert "connect-src 'none'" in policies[0]
@@ -99,9 +115,16 @@ def test_pages_have_what_readers_without_sight_need(written):
         assert ("html", "lang", "en") in page.attributes
         assert ("a", "href", "#main") in page.attributes
         assert page.tags.count("caption") == page.tags.count("table"), path
-        assert sum(name == "scope" for _, name, _ in page.attributes) == page.tags.count("th"), path
-        assert sum(name == "alt" and bool(value) for _, name, value in page.attributes) == page.tags.count("img")
-        named = sum(tag == "svg" and name in ("aria-label", "aria-hidden") for tag, name, _ in page.attributes)
+        assert sum(
+            name == "scope" for _, name, _ in page.attributes
+        ) == page.tags.count("th"), path
+        assert sum(
+            name == "alt" and bool(value) for _, name, value in page.attributes
+        ) == page.tags.count("img")
+        named = sum(
+            tag == "svg" and name in ("aria-label", "aria-hidden")
+            for tag, name, _ in page.attributes
+        )
         assert named == page.tags.count("svg")
         levels = [int(tag[1]) for tag in page.tags if re.fullmatch("h[1-6]", tag)]
         assert all(b - a <= 1 for a, b in pairwise(levels)), (path, levels)
@@ -123,13 +146,16 @@ def test_foreign_text_is_shown_as_it_is_and_never_runs(evil):
     assert all(re.fullmatch(r"[a-z0-9./_-]+", name) for name in names), names
 
 
-def test_the_same_store_gives_the_same_pages_in_any_number_of_processes(seen, monkeypatch):
+def test_the_same_store_gives_the_same_pages_in_any_number_of_processes(
+    seen, monkeypatch
+):
     enter(seen.parents[1], monkeypatch)
 
     def contents():
         return {
             path.relative_to(seen): re.sub(rb"Made \S+ \S+ UTC", b"", path.read_bytes())
-            for path in seen.rglob("*") if path.is_file() and path.name != "environment.html"  # of the machine now
+            # of the machine now
+            for path in seen.rglob("*") if path.is_file() and path.name != "environment.html"
         }  # fmt: skip
 
     before = contents()
@@ -141,10 +167,14 @@ def test_the_same_store_gives_the_same_pages_in_any_number_of_processes(seen, mo
 
 def test_numbers_stand_beside_the_printed_ones_and_lead_to_their_traces(seen, frame):
     raw = (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
-    assert 'Why it differs from the printed values: The print rounds. <a href="../papers/seen2020.html#notes">' in raw
+    assert (
+        'Why it differs from the printed values: The print rounds. <a href="../papers/seen2020.html#notes">'
+        in raw
+    )
     [_, numbers] = raw.split('id="number-table"')
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", numbers, re.S)
-    texts = [re.sub(r"<[^>]*>", "|", row) for row in rows]  # those first that are printed
+    # those first that are printed
+    texts = [re.sub(r"<[^>]*>", "|", row) for row in rows]
     ours = frame.loc["Lvg", 10, "set 1"]
     full = frame.loc["Full", 10, "set 2"]
     scale = (1 / 3 + 20 / 40) ** 0.5  # three folds of 20 test and 40 training rows
@@ -156,15 +186,25 @@ def test_numbers_stand_beside_the_printed_ones_and_lead_to_their_traces(seen, fr
     assert "not said" in texts[1]
     assert f"|{like(full['value'] - 99, '0.00')}|" in texts[2]
     assert "above 4" in texts[2]
-    hrefs = re.findall(r'<td class="n"[^>]*><a class="traced" href="\.\./(trace/[^"]+)"', numbers)
+    hrefs = re.findall(
+        r'<td class="n"[^>]*><a class="traced" href="\.\./(trace/[^"]+)"', numbers
+    )
     assert len(hrefs) == 3 * 2 * 8
-    assert set(hrefs) == {trace_href("seen2020/figure", row, f"{column}", name) for row, column, name in frame.index}
+    assert set(hrefs) == {
+        trace_href("seen2020/figure", row, f"{column}", name)
+        for row, column, name in frame.index
+    }
 
 
 def test_states_say_what_to_run(seen):
     index = text_of(seen, "index.html")
     complete = "Tables and figures complete 1 of 2"
-    for words in (complete, "Claims replicated 0 of 3", "Stored trials 216", "Never audited"):
+    for words in (
+        complete,
+        "Claims replicated 0 of 3",
+        "Stored trials 216",
+        "Never audited",
+    ):
         assert words in index
     assert "data missing 1 not run – provsel fetch techtc" in index
     paper = text_of(seen, "papers/seen2020.html")
@@ -177,7 +217,9 @@ def test_states_say_what_to_run(seen):
     ):
         assert words in paper
     absent = text_of(seen, "artefacts/absent.html")
-    assert absent.index("provsel fetch techtc") < absent.index("provsel reproduce absent")
+    assert absent.index("provsel fetch techtc") < absent.index(
+        "provsel reproduce absent"
+    )
     assert "all 120 planned trials are stored" in text_of(seen, "artefacts/figure.html")
 
 
@@ -193,18 +235,27 @@ def test_a_claim_shows_verdict_rule_evidence_and_readings(seen):
     strip = part[part.index('<svg class="strip"') :].split("</svg>")[0]
     assert strip.count('class="interval') == strip.count('class="mean') == 1
     assert strip.count('class="margin"') >= 1
-    for words in ("Would it hold under another reading?", "of 4 universes", "method=a coin", "What is Lvg?"):
+    for words in (
+        "Would it hold under another reading?",
+        "of 4 universes",
+        "method=a coin",
+        "What is Lvg?",
+    ):
         assert words in text
     assert len(re.findall(r'<g data-row="\d+">', raw)) == 4
     contradicted = text_of(seen, "claims/seen2020.random.html")
     assert "contradicted" in contradicted
     assert "Would it hold" not in contradicted
-    assert "Nothing was tested: data missing: provsel fetch techtc" in text_of(seen, "claims/seen2020.absent.html")
+    assert "Nothing was tested: data missing: provsel fetch techtc" in text_of(
+        seen, "claims/seen2020.absent.html"
+    )
     listed = text_of(seen, "claims/index.html")
     assert listed.index("seen2020.random") < listed.index("seen2020.absent")
 
 
-def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, frame, monkeypatch):
+def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(
+    seen, frame, monkeypatch
+):
     enter(seen.parents[1], monkeypatch)
     [path] = seen.glob("trace/figure/random-10-*.html")
     text = text_of(seen, f"trace/figure/{path.name}")
@@ -213,75 +264,145 @@ def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, f
         assert words in text
     assert f"{frame.loc['Random', 10, 'set 1']['value']:.2f}" in text
     raw = path.read_text(encoding="utf-8")
-    section = raw.split("<summary><h3>set 1</h3>")[1].split("</section>")[0].split("<summary><h3>set 2")[0]
+    section = (
+        raw.split("<summary><h3>set 1</h3>")[1]
+        .split("</section>")[0]
+        .split("<summary><h3>set 2")[0]
+    )
     keys = set(re.findall(r'<code title="([0-9a-f]{64})"', section))
     command = re.search(r"provsel run ([^<]*)", section)[1].replace("&#39;", "'")
-    stored = {line["key"]: line for line in TrialStore(seen.parent / "store").query().to_pylist()}
+    stored = {
+        line["key"]: line
+        for line in TrialStore(seen.parent / "store").query().to_pylist()
+    }
     assert len(keys) == 3
     assert all(str(stored[key]["seed"]) in section for key in keys)
     assert all((stored[key]["git_revision"] or "unknown") in text for key in keys)
-    done = run_python([*PROVSEL, "run", *shlex.split(command), "executor=serial"], seen.parents[1])
+    done = run_python(
+        [*PROVSEL, "run", *shlex.split(command), "executor=serial"], seen.parents[1]
+    )
     assert done.returncode == 0, done.stderr
-    again = TrialStore("results/again/store").query(columns=["key", "error"]).to_pylist()
-    assert {line["key"]: line["error"] for line in again} == {key: stored[key]["error"] for key in keys}
+    again = (
+        TrialStore("results/again/store").query(columns=["key", "error"]).to_pylist()
+    )
+    assert {line["key"]: line["error"] for line in again} == {
+        key: stored[key]["error"] for key in keys
+    }
 
 
-def test_data_sets_without_a_trial_have_a_line_and_no_section(seen, tmp_path, monkeypatch):
+def test_data_sets_without_a_trial_have_a_line_and_no_section(
+    seen, tmp_path, monkeypatch
+):
     enter(seen.parents[1], monkeypatch)
     folder = build_report(tmp_path).parent
     pages = read_pages(folder)
     assert broken_links(folder, pages) == []
     [path] = folder.glob("trace/figure/random-10-*.html")
     assert path.read_text(encoding="utf-8").count('<details class="cell"') == 1
-    assert pages[path].text.count("0 of 3") == 8 + 2  # each in the table, and twice the section of the first
+    # each in the table, and twice the section of the first
+    assert pages[path].text.count("0 of 3") == 8 + 2
 
 
 def test_pages_say_which_features_are_selected(seen):
-    records = TrialStore(seen.parent / "store").query(columns=["config", "features"]).to_pylist()
+    records = (
+        TrialStore(seen.parent / "store")
+        .query(columns=["config", "features"])
+        .to_pylist()
+    )
     selections = []
-    for config, features in ((json.loads(record["config"]), record["features"]) for record in records):
+    for config, features in (
+        (json.loads(record["config"]), record["features"]) for record in records
+    ):
         selector = config["selector"]
         model = config["model"]["arguments"]
-        if "Leverage" in selector["name"] and model["C"] == 1 and config["dataset"]["seed"] == 2:
-            selections += [features] if selector["arguments"]["n_features_to_select"] == 30 else []
+        if (
+            "Leverage" in selector["name"]
+            and model["C"] == 1
+            and config["dataset"]["seed"] == 2
+        ):
+            selections += (
+                [features]
+                if selector["arguments"]["n_features_to_select"] == 30
+                else []
+            )
     times = Counter(feature for record in selections for feature in record)
     assert len(selections) == 3
 
-    lines = pd.read_csv(seen / "files" / "figure" / "which-features.csv", dtype={"feature": str})
+    lines = pd.read_csv(
+        seen / "files" / "figure" / "which-features.csv", dtype={"feature": str}
+    )
     assert set(lines["method"]) == {"Lvg", "Random"}
-    own = lines[(lines["method"] == "Lvg") & (lines["column"] == 30) & (lines["dataset"] == "set 2")]
+    own = lines[
+        (lines["method"] == "Lvg")
+        & (lines["column"] == 30)
+        & (lines["dataset"] == "set 2")
+    ]
     assert dict(zip(own["index"], own["times"], strict=True)) == times
     assert own["feature"].tolist() == [str(k + 1) for k in own["index"]]
 
     text = text_of(seen, "artefacts/figure.html")
     raw = (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
-    for words in ("Full: all features are selected", "set 1, 10", "Tables of 6 of 16 data sets and columns are shown"):
+    for words in (
+        "Full: all features are selected",
+        "set 1, 10",
+        "Tables of 6 of 16 data sets and columns are shown",
+    ):
         assert words in text
     tables = re.findall(r'<table data-sort="" class="features">.*?</table>', raw, re.S)
     assert len(tables) == 6
     head, *rows = re.findall(r"<tr>.*?</tr>", tables[3], re.S)  # set 2, 30
     assert re.findall(r"<th[^>]*>([^<]*)", head) == ["Feature", "Lvg", "Random"]
-    shares = {re.search(r'row">([^<]*)', row)[1]: float(re.search(r'data-value="([^"]*)', row)[1]) for row in rows}
+    shares = {
+        re.search(r'row">([^<]*)', row)[1]: float(
+            re.search(r'data-value="([^"]*)', row)[1]
+        )
+        for row in rows
+    }
     assert len(shares) == 30
     assert shares == {feature: times[int(feature) - 1] / 3 for feature in shares}
 
     [path] = seen.glob("trace/figure/lvg-30-*.html")
     index = stability(selections, 600).index
-    assert f"of 600 features. Stability {index:.2f}, 95 % interval" in text_of(seen, f"trace/figure/{path.name}")
+    assert f"of 600 features. Stability {index:.2f}, 95 % interval" in text_of(
+        seen, f"trace/figure/{path.name}"
+    )
 
 
-@pytest.mark.parametrize("name", ["../../up", "a..b", "a b", "a/b", ".hidden", "", "a" * 151, "é", "a\nb"])
+@pytest.mark.parametrize(
+    "name", ["../../up", "a..b", "a b", "a/b", ".hidden", "", "a" * 151, "é", "a\nb"]
+)
 def test_names_that_are_no_file_names_are_refused(name):
-    for names, kind in (((), (), [name]), "claim"), (([name], (), ()), "paper"), (((), [f"p/{name}"], ()), "artefact"):
-        with pytest.raises(ValueError, match=rf"^{kind} .*: expected a name of letters.*rename it"):
+    for names, kind in (
+        (((), (), [name]), "claim"),
+        (([name], (), ()), "paper"),
+        (((), [f"p/{name}"], ()), "artefact"),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"^{kind} .*: expected a name of letters.*rename it"
+        ):
             check_names(*names)
 
 
 def test_traces_have_different_pages_for_different_names():
-    names = ["BSS", "bss", "B S S", "B-S-S", "", "B\nS", "ß", "б", "a" * 300, "a" * 301, EVIL]
+    names = [
+        "BSS",
+        "bss",
+        "B S S",
+        "B-S-S",
+        "",
+        "B\nS",
+        "ß",
+        "б",
+        "a" * 300,
+        "a" * 301,
+        EVIL,
+    ]
     hrefs = {trace_href("p/a", row, column, row) for row in names for column in names}
     assert len(hrefs) == len(names) ** 2
-    assert all(re.fullmatch(r"trace/a/[a-z0-9-]{1,120}\.html(#d-[a-z0-9-]+)?", href) for href in hrefs)
+    assert all(
+        re.fullmatch(r"trace/a/[a-z0-9-]{1,120}\.html(#d-[a-z0-9-]+)?", href)
+        for href in hrefs
+    )
     assert len({href.partition("#")[2] for href in hrefs}) == len(names)
 
 
@@ -306,11 +427,15 @@ def test_values_are_written_as_people_write_them(written, expected):
 
 
 def test_templates_escape_and_refuse_unknown_names():
-    assert environment().from_string("{{ x }}").render(x="<b>'\"&") == "&lt;b&gt;&#39;&#34;&amp;"
+    assert (
+        environment().from_string("{{ x }}").render(x="<b>'\"&")
+        == "&lt;b&gt;&#39;&#34;&amp;"
+    )
     with pytest.raises(Exception, match="'nothing' is undefined"):
         environment().from_string("{{ nothing }}").render()
     for name in environment().list_templates():
         source = environment().loader.get_source(environment(), name)[0]
         assert "safe" not in re.findall(r"\|\s*(\w+)", source)
-        assert source.count("| markup") == (name == "macros.html")  # of the shapes of icons, which stand beside
+        # of the shapes of icons, which stand beside
+        assert source.count("| markup") == (name == "macros.html")
         assert "autoescape" not in source

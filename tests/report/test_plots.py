@@ -30,7 +30,9 @@ def accept(spec):
 
 def made_numbers(rows=ROWS, columns=COLUMNS, datasets=DATASETS, printed=True):
     rng = np.random.default_rng(0)
-    lines = [(row, column, name) for row in rows for column in columns for name in datasets]
+    lines = [
+        (row, column, name) for row in rows for column in columns for name in datasets
+    ]
     frame = pd.DataFrame(lines, columns=["row", "column", "dataset"])
     frame = frame.assign(number=rng.random(len(frame)) * 30, sd=rng.random(len(frame)))
     frame["printed_number"] = frame["number"] + 1 if printed else np.nan
@@ -39,31 +41,62 @@ def made_numbers(rows=ROWS, columns=COLUMNS, datasets=DATASETS, printed=True):
 
 def test_columns_that_are_numbers_become_an_axis_with_a_line_a_row():
     numbers = made_numbers()
-    views = accept(numbers_plot(numbers.sample(frac=1, random_state=1), COLUMNS, "test error (%)"))
+    views = accept(
+        numbers_plot(numbers.sample(frac=1, random_state=1), COLUMNS, "test error (%)")
+    )
     assert {*views} == {(name, "test error (%)") for name in DATASETS}
     for (dataset, _), view in views.items():
-        ours = {trace["name"]: trace for trace in view["data"] if trace["mode"] == "lines+markers"}
-        printed = {trace["name"]: trace for trace in view["data"] if trace["mode"] == "markers"}
+        ours = {
+            trace["name"]: trace
+            for trace in view["data"]
+            if trace["mode"] == "lines+markers"
+        }
+        printed = {
+            trace["name"]: trace for trace in view["data"] if trace["mode"] == "markers"
+        }
         assert {*printed} == {f"{row}, printed" for row in ours}
         assert {*ours} == {*ROWS}
-        assert len({(trace["marker"]["color"], trace["marker"]["symbol"]) for trace in ours.values()}) == len(ROWS)
+        assert len(
+            {
+                (trace["marker"]["color"], trace["marker"]["symbol"])
+                for trace in ours.values()
+            }
+        ) == len(ROWS)
         for row, trace in ours.items():
-            expected = numbers[(numbers["row"] == row) & (numbers["dataset"] == dataset)]
+            expected = numbers[
+                (numbers["row"] == row) & (numbers["dataset"] == dataset)
+            ]
             assert trace["x"] == [300, 400, 500]
             assert trace["y"] == pytest.approx(expected["number"].tolist(), rel=1e-5)
-            assert trace["error_y"]["array"] == pytest.approx(expected["sd"].tolist(), rel=1e-5)
+            assert trace["error_y"]["array"] == pytest.approx(
+                expected["sd"].tolist(), rel=1e-5
+            )
             assert trace["customdata"] == expected["trace"].tolist()
-            assert printed[f"{row}, printed"]["y"] == expected["printed_number"].tolist()
+            assert (
+                printed[f"{row}, printed"]["y"] == expected["printed_number"].tolist()
+            )
 
 
 def test_each_quantity_has_a_view_and_its_own_axis():
-    numbers = made_numbers(("BSS",), ("50", "2,048", "10", "10, NMI", "50, NMI", "-2 of 3"), ("CCAT",), printed=False)
+    numbers = made_numbers(
+        ("BSS",),
+        ("50", "2,048", "10", "10, NMI", "50, NMI", "-2 of 3"),
+        ("CCAT",),
+        printed=False,
+    )
     views = accept(numbers_plot(numbers, ("10", "50", "2048"), "test error (%)"))
     axes = {
-        key[1]: (view["data"][0]["x"], view["layout"]["xaxis"]["type"], view["layout"]["yaxis"]["title"]["text"])
+        key[1]: (
+            view["data"][0]["x"],
+            view["layout"]["xaxis"]["type"],
+            view["layout"]["yaxis"]["title"]["text"],
+        )
         for key, view in views.items()
     }
-    assert axes == {"test error (%)": ([10, 50, 2048], "log", "test error (%)"), "NMI": ([10, 50], "linear", "NMI")}
+    assert axes == {
+        "test error (%)": ([10, 50, 2048], "log", "test error (%)"),
+        "NMI": ([10, 50], "linear", "NMI"),
+    }
 
 
 def test_foreign_names_are_shown_not_read_as_tags():

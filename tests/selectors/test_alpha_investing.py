@@ -56,26 +56,42 @@ def problem(n=80, d=150, seed=0, n_classes=2):
 def test_it_accepts_what_refitting_accepts(form, p_value, name):
     X, y = {"two classes": problem(), "other rows": problem(seed=1), **NUMBERS}[name]
     task = "regression" if name in NUMBERS else "classification"
-    selector = AlphaInvestingSelector(wealth=5.0, p_value=p_value, task=task).fit(form(X), y)
+    selector = AlphaInvestingSelector(wealth=5.0, p_value=p_value, task=task).fit(
+        form(X), y
+    )
     accepted, p_values, path = refitting(X, y, wealth=5.0, p_value=p_value)
     assert len(accepted) > (0 if name in NUMBERS else 3)
     assert_array_equal(selector.indices_, accepted)
     assert selector.n_accepted_ == len(accepted)
-    assert_allclose(selector.p_values_, [p_values], rtol=1e-5 if name in NUMBERS else 1e-7, atol=1e-12)
+    assert_allclose(
+        selector.p_values_,
+        [p_values],
+        rtol=1e-5 if name in NUMBERS else 1e-7,
+        atol=1e-12,
+    )
     assert_allclose(selector.wealth_, [path], rtol=1e-12)
     assert hasattr(selector, "classes_") == (name not in NUMBERS)
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(5, 40), st.integers(1, 30), st.integers(0, 10**6), st.floats(0.05, 5), st.floats(0.05, 0.95))
+@given(
+    st.integers(5, 40),
+    st.integers(1, 30),
+    st.integers(0, 10**6),
+    st.floats(0.05, 5),
+    st.floats(0.05, 0.95),
+)
 def test_it_accepts_what_refitting_accepts_anywhere(n, d, seed, wealth, delta):
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, (n, d)).astype(float)
     y = (X[:, :3].sum(axis=1) + rng.standard_normal(n) > 0).astype(int)
     if np.ptp(y) == 0:
         y[0] = 1 - y[0]
-    result = kernel.alpha_investing(X, y.astype(float), wealth=wealth, delta=delta, p_value="likelihood_ratio")
-    # up to the column where the accepted ones explain all, after which refitting divides rounding by rounding
+    result = kernel.alpha_investing(
+        X, y.astype(float), wealth=wealth, delta=delta, p_value="likelihood_ratio"
+    )
+    # up to the column where the accepted ones explain all, after which refitting
+    # divides rounding by rounding
     stop = d
     for i in range(d):
         A = np.column_stack([np.ones(n), X[:, result.accepted[result.accepted <= i]]])
@@ -116,22 +132,38 @@ def test_the_stream_stops_at_the_number_asked_for(target):
     whole = AlphaInvestingSelector(wealth=5.0, target=target).fit(X, y)
     assert whole.n_accepted_ == whole.indices_.size > 6
     assert_array_equal(  # more than the wealth buys
-        AlphaInvestingSelector(150, wealth=5.0, target=target).fit(X, y).indices_, whole.indices_
+        AlphaInvestingSelector(150, wealth=5.0, target=target).fit(X, y).indices_,
+        whole.indices_,
     )
     for most in (2, 4, whole.n_accepted_ - 1):
         fitted = AlphaInvestingSelector(most, wealth=5.0, target=target).fit(X, y)
-        assert fitted.indices_.size == fitted.weights_.size == fitted.transform(X).shape[1] == most
+        assert (
+            fitted.indices_.size
+            == fitted.weights_.size
+            == fitted.transform(X).shape[1]
+            == most
+        )
         last = fitted.indices_[-1]
-        stopped = AlphaInvestingSelector(wealth=5.0, target=target).fit(X[:, : last + 1], y)
+        stopped = AlphaInvestingSelector(wealth=5.0, target=target).fit(
+            X[:, : last + 1], y
+        )
         assert_array_equal(fitted.indices_, stopped.indices_)
-        assert AlphaInvestingSelector(wealth=5.0, target=target).fit(X[:, :last], y).n_accepted_ == most - 1
+        assert (
+            AlphaInvestingSelector(wealth=5.0, target=target)
+            .fit(X[:, :last], y)
+            .n_accepted_
+            == most - 1
+        )
         assert fitted.n_accepted_ == whole.n_accepted_
         assert_array_equal(fitted.p_values_, whole.p_values_)
 
 
 def test_columns_that_several_passes_accept_count_once():
     X, y = problem(n=150, n_classes=4, seed=4)
-    passes, p_values, paths = zip(*(refitting(X, (y == c).astype(float), wealth=5.0) for c in range(4)), strict=True)
+    passes, p_values, paths = zip(
+        *(refitting(X, (y == c).astype(float), wealth=5.0) for c in range(4)),
+        strict=True,
+    )
     order = sorted(set().union(*passes))
     assert sum(map(len, passes)) > len(order)
     assert len(set(map(len, passes))) > 1
@@ -139,7 +171,10 @@ def test_columns_that_several_passes_accept_count_once():
     assert fitted.indices_.tolist() == order
     assert_allclose(fitted.p_values_, p_values, rtol=1e-7, atol=1e-12)
     assert_allclose(fitted.wealth_, paths, rtol=1e-12)
-    assert fitted.set_params(n_features_to_select=5).fit(X, y).indices_.tolist() == order[:5]
+    assert (
+        fitted.set_params(n_features_to_select=5).fit(X, y).indices_.tolist()
+        == order[:5]
+    )
 
 
 def test_a_perfect_fit_leaves_nothing_to_explain():
@@ -155,7 +190,8 @@ def test_a_perfect_fit_leaves_nothing_to_explain():
 def test_many_acceptances_in_one_block_are_those_of_refitting(p_value):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((300, 60)) + rng.standard_normal((300, 1))
-    X[:, 40:45] = X[:, :5] + 1e-7 * rng.standard_normal((300, 5))  # nearly dependent, between others
+    # nearly dependent, between others
+    X[:, 40:45] = X[:, :5] + 1e-7 * rng.standard_normal((300, 5))
     y = X @ (rng.standard_normal(60) * 10.0 ** -np.linspace(0, 4, 60))
     together = kernel.alpha_investing(X, y, wealth=0.5, delta=0.5, p_value=p_value)
     assert together.accepted.size > 10
@@ -167,9 +203,13 @@ def test_many_acceptances_in_one_block_are_those_of_refitting(p_value):
 def test_a_level_above_one_accepts_no_column_of_the_span():
     rng = np.random.default_rng(6)
     X = rng.standard_normal((50, 5))
-    X = np.column_stack([X[:, 0], np.full(50, 2.0), np.zeros(50), X[:, 0] * 3 - 1, X[:, 1:]])
+    X = np.column_stack(
+        [X[:, 0], np.full(50, 2.0), np.zeros(50), X[:, 0] * 3 - 1, X[:, 1:]]
+    )
     y = (X[:, 0] + rng.standard_normal(50) > 0).astype(float)
-    result = kernel.alpha_investing(X, y, wealth=100.0, delta=0.5, p_value="likelihood_ratio")
+    result = kernel.alpha_investing(
+        X, y, wealth=100.0, delta=0.5, p_value="likelihood_ratio"
+    )
     assert not np.isin([1, 2, 3], result.accepted).any()
     assert result.accepted.size == 5
     assert (result.p_values[1:4] == 1).all()
@@ -181,7 +221,9 @@ def test_the_residual_meets_the_normal_equations():
     E = rng.standard_normal((60, 40))
     y = E[:, :20].sum(axis=1) + rng.standard_normal(60)
     X = np.cumsum(np.column_stack([E[:, 0], 1e-6 * E[:, 1:]]), axis=1)
-    result = kernel.alpha_investing(X, y, wealth=100.0, delta=0.9, p_value="likelihood_ratio")
+    result = kernel.alpha_investing(
+        X, y, wealth=100.0, delta=0.9, p_value="likelihood_ratio"
+    )
     assert result.accepted.size > 5
     A = np.column_stack([np.ones(60), X[:, result.accepted]])
     left = np.abs(A.T @ result.residual) / np.linalg.norm(A, axis=0) / np.linalg.norm(y)
@@ -192,7 +234,10 @@ def test_nothing_accepted_keeps_the_best_with_a_warning():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 6))
     y = np.arange(50) % 2
-    with pytest.warns(UserWarning, match=r"none of 6 features was accepted; kept the one with the smallest p-value"):
+    with pytest.warns(
+        UserWarning,
+        match=r"none of 6 features was accepted; kept the one with the smallest p-value",
+    ):
         selector = AlphaInvestingSelector(wealth=1e-6).fit(X, y)
     assert selector.n_accepted_ == 0
     correlations = [abs(np.corrcoef(x, y)[0, 1]) for x in X.T]

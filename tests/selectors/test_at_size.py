@@ -10,7 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from provsel import selectors
 
-FIRST = selectors.AtSize(selectors.FeatureSelectiveSelector(relative=True), 12, parameter="c1", low=1e-6, high=1.0)
+FIRST = selectors.AtSize(
+    selectors.FeatureSelectiveSelector(relative=True),
+    12,
+    parameter="c1",
+    low=1e-6,
+    high=1.0,
+)
 
 
 class Steps(selectors.BaseSelector):
@@ -32,10 +38,21 @@ class Steps(selectors.BaseSelector):
         if self.at < 1e-3:
             warnings.warn("a small one", UserWarning, stacklevel=1)
         count = self.counts[int(np.searchsorted(self.edges, self.at))]
-        return selectors.Selection.unweighted(np.arange(count)[::-1], scores=np.arange(view.n_features, dtype=float))
+        return selectors.Selection.unweighted(
+            np.arange(count)[::-1], scores=np.arange(view.n_features, dtype=float)
+        )
 
 
-def steps(r, *, edges=(0.1, 1.0, 10.0), counts=(2, 5, 9, 30), low=1e-2, high=1e2, broken_above=np.inf, **options):
+def steps(
+    r,
+    *,
+    edges=(0.1, 1.0, 10.0),
+    counts=(2, 5, 9, 30),
+    low=1e-2,
+    high=1e2,
+    broken_above=np.inf,
+    **options,
+):
     selector = Steps(edges=edges, counts=counts, broken_above=broken_above)
     return selectors.AtSize(selector, r, parameter="at", low=low, high=high, **options)
 
@@ -63,14 +80,18 @@ every_price = pytest.mark.parametrize(
 
 
 @every_price
-def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter, low, high):
+def test_no_weight_at_all_keeps_the_feature_that_comes_first(
+    selector, parameter, low, high
+):
     """By bisection of the price; more features for dearer errors, and none where the classes do not differ."""
 
     def at(value, rows=(X, y)):
         with warnings.catch_warnings(action="ignore"):
             return clone(selector).set_params(**{parameter: value}).fit(*rows)
 
-    some, none, advice = (low, 1e6, "Lower") if parameter in ("c1", "penalty") else (high, 1e-6, "Raise")
+    some, none, advice = (
+        (low, 1e6, "Lower") if parameter in ("c1", "penalty") else (high, 1e-6, "Raise")
+    )
     message = f"every weight is zero at {parameter}=.*; kept the feature .* {advice} {parameter}"
     with pytest.warns(UserWarning, match=message):
         empty = clone(selector).set_params(**{parameter: none}).fit(X, y)
@@ -81,7 +102,8 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter
     for _ in range(30):
         middle = np.sqrt(some * none)
         some, none = (middle, none) if at(middle).coef_.any() else (some, middle)
-    assert empty.indices_[0] in at(some).indices_  # of a linear program several may come at once
+    # of a linear program several may come at once
+    assert empty.indices_[0] in at(some).indices_
     for rows in (np.zeros((6, 3)), np.ones((6, 3))):
         message = rf"got none of 3( at {parameter}=.*|;) check that some feature (differs|varies)"
         with pytest.raises(ValueError, match=message):
@@ -92,12 +114,17 @@ def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter
 @every_price
 @pytest.mark.parametrize("r", [1, 7, 15])
 def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r):
-    fitted = selectors.AtSize(selector, r, parameter=parameter, low=low, high=high).fit(X, y)
+    fitted = selectors.AtSize(selector, r, parameter=parameter, low=low, high=high).fit(
+        X, y
+    )
     assert fitted.indices_.size == r
     np.testing.assert_array_equal(fitted.indices_, fitted.selector_.indices_[:r])
     used = clone(selector).set_params(**{parameter: fitted.parameter_}).fit(X, y)
     np.testing.assert_array_equal(used.indices_, fitted.selector_.indices_)
-    grid = [clone(selector).set_params(**{parameter: at}) for at in np.geomspace(low * 1.001, high * 0.999, 25)]
+    grid = [
+        clone(selector).set_params(**{parameter: at})
+        for at in np.geomspace(low * 1.001, high * 0.999, 25)
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sizes = [setting.fit(X, y).indices_.size for setting in grid]
@@ -105,7 +132,8 @@ def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r):
 
 
 @pytest.mark.parametrize(
-    ("r", "count", "between"), [(2, 2, (0, 0.1)), (3, 5, (0.1, 1)), (5, 5, (0.1, 1)), (9, 9, (1, 10))]
+    ("r", "count", "between"),
+    [(2, 2, (0, 0.1)), (3, 5, (0.1, 1)), (5, 5, (0.1, 1)), (9, 9, (1, 10))],
 )
 def test_finds_the_step(r, count, between):
     fitted = fit(steps(r))
@@ -121,7 +149,12 @@ def test_the_number_of_fits_is_bounded():
     rough = fit(steps(3, max_fits=3))
     assert rough.n_fits_ == Steps.fits == 3
     assert rough.selector_.indices_.size >= 3
-    assert fit(steps(3)).selector_.indices_.size == 5 < fit(steps(3, max_fits=2)).selector_.indices_.size == 30
+    assert (
+        fit(steps(3)).selector_.indices_.size
+        == 5
+        < fit(steps(3, max_fits=2)).selector_.indices_.size
+        == 30
+    )
     assert fit(steps(2)).n_fits_ <= 2 + 1  # an exact setting ends the search
 
 
@@ -141,7 +174,9 @@ def test_ends_that_decide_alone():
 def test_what_did_not_converge_is_not_used():
     """Its 30 features are not there; up to 3 of the parameter there are 9."""
     assert fit(steps(8, broken_above=3.0)).parameter_ <= 3.0
-    with pytest.raises(ValueError, match=r"at least 20 features .* got at most 9 at at=[12]\.\d+"):
+    with pytest.raises(
+        ValueError, match=r"at least 20 features .* got at most 9 at at=[12]\.\d+"
+    ):
         fit(steps(20, broken_above=3.0))
     assert fit(steps(20)).indices_.size == 20  # negative control
     assert fit(steps(20, broken_above=3.0, if_fewer="keep")).indices_.size == 9
@@ -157,9 +192,13 @@ def test_warnings_are_those_of_the_setting_that_is_used():
 
 
 def test_the_selector_has_its_own_seed_unless_one_is_given():
-    inner = selectors.FeatureSelectiveSelector(relative=True, form="as_printed", n_starts=1, tol=1e-2, random_state=5)
+    inner = selectors.FeatureSelectiveSelector(
+        relative=True, form="as_printed", n_starts=1, tol=1e-2, random_state=5
+    )
     for seed, own in ((None, True), (1, False)):
-        selector = selectors.AtSize(inner, 4, parameter="c1", low=1e-3, high=1e-1, max_fits=3, random_state=seed)
+        selector = selectors.AtSize(
+            inner, 4, parameter="c1", low=1e-3, high=1e-1, max_fits=3, random_state=seed
+        )
         fitted = selector.fit(X, y)
         assert (fitted.selector_.random_state == 5) == own
 
@@ -179,7 +218,9 @@ def test_the_parameter_and_its_range_are_found(selector, parameter):
         assert searched.indices_.size == 5
         assert searched.selector_.get_params()[parameter] == searched.parameter_
     low, high = selector.size_range[1:]
-    stated = selectors.AtSize(selector, 5, parameter=parameter, low=low, high=high).fit(scale * X, y)
+    stated = selectors.AtSize(selector, 5, parameter=parameter, low=low, high=high).fit(
+        scale * X, y
+    )
     assert stated.parameter_ == searched.parameter_
 
 
@@ -192,6 +233,10 @@ def test_every_selector_without_a_number_of_features_has_a_range():
         selectors.BaseSelector,
     )
     for cls in (getattr(selectors, name) for name in selectors.__all__):
-        if inspect.isclass(cls) and issubclass(cls, selectors.BaseSelector) and cls not in without:
+        if (
+            inspect.isclass(cls)
+            and issubclass(cls, selectors.BaseSelector)
+            and cls not in without
+        ):
             counts = "n_features_to_select" in inspect.signature(cls).parameters
             assert counts != hasattr(cls, "size_range"), cls.__name__

@@ -39,7 +39,9 @@ def test_spectral_selection_is_the_textbook(name, form):
     for size in (k, r):
         chosen, promised = textbook_spectral(V[(V**2).sum(axis=1) > 1e-28], size)
         selector = SpectralSelectionSelector(size, rank=k).fit(form(X))
-        assert_array_equal(selector.indices_, np.flatnonzero((V**2).sum(axis=1) > 1e-28)[chosen])
+        assert_array_equal(
+            selector.indices_, np.flatnonzero((V**2).sum(axis=1) > 1e-28)[chosen]
+        )
         # the maximum over eps, found on a grid, is the closed form
         assert selector.sigma_min_bound_**2 == pytest.approx(promised, rel=1e-5)
 
@@ -49,14 +51,18 @@ def test_spectral_selection_is_the_textbook(name, form):
 def test_dual_set_is_the_textbook(name, form):
     X, k, r = sizes(name)
     if r <= k or (name == "low rank, less noise" and form is sparse.csr_array):
-        pytest.skip("r > k; and the Gram matrix of the rows holds nothing of a tail of 1e-14")
+        pytest.skip(
+            "r > k; and the Gram matrix of the rows holds nothing of a tail of 1e-14"
+        )
     V, E = leading(X, k)
     picks, s = textbook_dual_set(V, E, r)
     distinct = list(dict.fromkeys(picks))
     selector = DualSetSelector(r, rank=k).fit(form(X))
     assert_array_equal(selector.indices_[: len(distinct)], distinct)
     assert selector.n_repeats_ == r - len(distinct)
-    assert_allclose(selector.dual_weights_[: len(distinct)], np.sqrt(s[distinct]), rtol=1e-6)
+    assert_allclose(
+        selector.dual_weights_[: len(distinct)], np.sqrt(s[distinct]), rtol=1e-6
+    )
     assert not selector.dual_weights_[len(distinct) :].any()
     assert selector.indices_.size == np.unique(selector.indices_).size == r
     # the two halves of the theorem
@@ -69,13 +75,21 @@ def test_rows_that_are_not_orthonormal_are_refused():
     """The check of a step is one that can fail."""
     V, _ = leading(MATRICES["wide"][0], 4)
     assert spectral_columns(V, 8).size == 8
-    with pytest.raises(ArithmeticError, match=r"expected a row with a gain of .* in step 0.* must be orthonormal"):
+    with pytest.raises(
+        ArithmeticError,
+        match=r"expected a row with a gain of .* in step 0.* must be orthonormal",
+    ):
         spectral_columns(0.01 * V, 8)
-    with pytest.raises(ArithmeticError, match=r"expected a row that gains more than it costs in step 0.* orthonormal"):
+    with pytest.raises(
+        ArithmeticError,
+        match=r"expected a row that gains more than it costs in step 0.* orthonormal",
+    ):
         dual_set_columns(0.01 * V, np.ones(len(V)), 8)
 
 
-@pytest.mark.parametrize(("d", "k", "r"), [(30, 3, 3), (30, 3, 6), (500, 20, 20), (500, 20, 40), (40, 7, 40)])
+@pytest.mark.parametrize(
+    ("d", "k", "r"), [(30, 3, 3), (30, 3, 6), (500, 20, 20), (500, 20, 40), (40, 7, 40)]
+)
 def test_the_bound_of_spectral_selection(d, k, r):
     bound = spectral_bound(d, k, r)
     assert 0 < bound <= 1
@@ -108,7 +122,11 @@ def test_rank_is_cut_to_that_of_the_rows(method):
     selector = BOTH[method](10, rank=7).fit(X)
     assert selector.rank_ == 3
     certificate = certify_subset(selector, X)
-    assert (certificate.k, certificate.frobenius_ratio, certificate.state) == (3, 1, HELD)
+    assert (certificate.k, certificate.frobenius_ratio, certificate.state) == (
+        3,
+        1,
+        HELD,
+    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -131,11 +149,15 @@ def test_beyond_the_rank_the_order_is_what_lapack_leaves(form, shape):
 def test_a_column_that_made_room_stands_in_the_pivot_s_place():
     X = np.array([[1.0, 0, 0, 9, 0, 0], [0, 1, 0, 0, 0, 8]])
     assert_array_equal(RRQRSelector(6).fit(X).indices_, [3, 5, 2, 0, 4, 1])
-    assert_array_equal(RRQRSelector(6, completion="norm").fit(X).indices_, [3, 5, 0, 1, 2, 4])
+    assert_array_equal(
+        RRQRSelector(6, completion="norm").fit(X).indices_, [3, 5, 0, 1, 2, 4]
+    )
 
 
 def test_a_view_shares_the_pivots_and_charges_them_by_use():
-    X = sparse.random_array((300, 500), density=0.05, random_state=np.random.default_rng(2), format="csr")
+    X = sparse.random_array(
+        (300, 500), density=0.05, random_state=np.random.default_rng(2), format="csr"
+    )
     counts = (200, 64, 65, 300, 10, 450)
     alone = {r: RRQRSelector(r).fit(X) for r in counts}
     view = TrainingView(X)
@@ -145,9 +167,20 @@ def test_a_view_shares_the_pivots_and_charges_them_by_use():
             shared = RRQRSelector(r).fit_view(view)
         charged[r] = meter.shared.wall
         assert_array_equal(shared.indices_, alone[r].indices_)
-        assert (shared.rank_, shared.n_completed_) == (alone[r].rank_, alone[r].n_completed_)
+        assert (shared.rank_, shared.n_completed_) == (
+            alone[r].rank_,
+            alone[r].n_completed_,
+        )
     # the parts used decide, not who came first
-    assert 0 < charged[10] == charged[64] < charged[65] < charged[200] < charged[300] == charged[450]
+    assert (
+        0
+        < charged[10]
+        == charged[64]
+        < charged[65]
+        < charged[200]
+        < charged[300]
+        == charged[450]
+    )
 
 
 def test_real_text():
@@ -161,6 +194,8 @@ def test_real_text():
     theirs = qr(dense, mode="r", pivoting=True)[0]
     assert_allclose(np.abs(np.diag(ours))[:20], np.abs(np.diag(theirs))[:20], rtol=1e-8)
     for k in range(0, rank, 40):
-        norms = np.linalg.norm(residual(dense, selector.indices_[:k]) if k else dense, axis=0)
+        norms = np.linalg.norm(
+            residual(dense, selector.indices_[:k]) if k else dense, axis=0
+        )
         assert norms[selector.indices_[k]] >= norms.max() * (1 - 1e-8)
     assert_array_equal(RRQRSelector(500).fit(dense).indices_[:300], selector.indices_)

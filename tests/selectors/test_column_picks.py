@@ -15,7 +15,9 @@ from sklearn.base import clone
 from provsel.selectors import CURSelector, FarthestPointSelector
 from provsel.training_view import TrainingView
 
-STORED = json.loads((Path(__file__).parents[1] / "data" / "packages" / "columns.json").read_text())
+STORED = json.loads(
+    (Path(__file__).parents[1] / "data" / "packages" / "columns.json").read_text()
+)
 
 
 def cur(X, count, rank):
@@ -59,7 +61,11 @@ KINDS = {
     "one row": rows(1, 5),
     "one column": rows(5, 1),
 }
-SELECTORS = {"cur": CURSelector(1), "cur of rank 2": CURSelector(1, rank=2), "farthest": FarthestPointSelector(1)}
+SELECTORS = {
+    "cur": CURSelector(1),
+    "cur of rank 2": CURSelector(1, rank=2),
+    "farthest": FarthestPointSelector(1),
+}
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -68,11 +74,18 @@ SELECTORS = {"cur": CURSelector(1), "cur of rank 2": CURSelector(1, rank=2), "fa
 def test_columns_are_those_of_the_definition(kind, name, form):
     X = KINDS[kind]
     d = X.shape[1]
-    definitions = {"cur": partial(cur, rank=1), "cur of rank 2": partial(cur, rank=2), "farthest": farthest}
+    definitions = {
+        "cur": partial(cur, rank=1),
+        "cur of rank 2": partial(cur, rank=2),
+        "farthest": farthest,
+    }
     expected = definitions[name](X, d)
     view = TrainingView(form(X))
-    for count in (1, d, max(1, d // 2)):  # a smaller number is the beginning of a larger one
-        fitted = clone(SELECTORS[name]).set_params(n_features_to_select=count).fit_view(view)
+    # a smaller number is the beginning of a larger one
+    for count in (1, d, max(1, d // 2)):
+        fitted = (
+            clone(SELECTORS[name]).set_params(n_features_to_select=count).fit_view(view)
+        )
         assert fitted.indices_.tolist() == expected[:count]
         assert fitted.ranking_[fitted.indices_].tolist() == list(range(1, count + 1))
 
@@ -82,11 +95,18 @@ def test_columns_are_those_of_skmatter(name):
     X = np.array(STORED[name]["X"])
     assert FarthestPointSelector(8).fit(X).indices_.tolist() == STORED[name]["fps"]
     for rank in (1, 3):
-        assert CURSelector(8, rank=rank).fit(X).indices_.tolist() == STORED[name]["cur"][str(rank)]
+        assert (
+            CURSelector(8, rank=rank).fit(X).indices_.tolist()
+            == STORED[name]["cur"][str(rank)]
+        )
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.sampled_from(list(SELECTORS)), st.sampled_from(["wide", "tall", "a constant"]), st.integers(0, 999))
+@given(
+    st.sampled_from(list(SELECTORS)),
+    st.sampled_from(["wide", "tall", "a constant"]),
+    st.integers(0, 999),
+)
 def test_turned_rows_do_not_matter(name, kind, seed):
     X = KINDS[kind]
     rng = np.random.default_rng(seed)
@@ -95,7 +115,9 @@ def test_turned_rows_do_not_matter(name, kind, seed):
     turned = 3 * np.linalg.qr(rng.standard_normal((len(X), len(X))))[0] @ X
     np.testing.assert_array_equal(selector.fit(turned).indices_, expected)
     if name == "farthest":
-        np.testing.assert_array_equal(selector.fit(X + 100 * rng.standard_normal((len(X), 1))).indices_, expected)
+        np.testing.assert_array_equal(
+            selector.fit(X + 100 * rng.standard_normal((len(X), 1))).indices_, expected
+        )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -104,5 +126,8 @@ def test_farthest_columns_cover_all_to_a_factor_of_two(seed):
     distances = np.linalg.norm(X[:, :, None] - X[:, None], axis=0)
     for count in (1, 2, 3):
         kept = FarthestPointSelector(count).fit(X).indices_
-        best = min(distances[list(some)].min(axis=0).max() for some in combinations(range(10), count))
+        best = min(
+            distances[list(some)].min(axis=0).max()
+            for some in combinations(range(10), count)
+        )
         assert distances[kept].min(axis=0).max() <= 2 * best + 1e-9

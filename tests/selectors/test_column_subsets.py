@@ -6,7 +6,11 @@ from scipy import sparse, stats
 
 from provsel import selectors
 from provsel.kernels.randomized_pivoting import randomly_pivoted_columns, volume_sample
-from provsel.kernels.subset_bounds import Spectrum, oblique_bound, random_pivots_expectation
+from provsel.kernels.subset_bounds import (
+    Spectrum,
+    oblique_bound,
+    random_pivots_expectation,
+)
 from provsel.kernels.tails import IdentityTail
 from textbook_subsets import (
     MATRICES,
@@ -26,11 +30,20 @@ DETERMINISTIC = {
     "strong rrqr": selectors.StrongRRQRSelector,
     "strong rrqr f=1": lambda r: selectors.StrongRRQRSelector(r, f=1.0),
 }
-RANDOM = {"arp": selectors.AdaptiveRandomizedPivotingSelector, "rpqr": selectors.RandomlyPivotedQRSelector}
-EVERY = DETERMINISTIC | {name: (lambda r, cls=cls: cls(r, random_state=0)) for name, cls in RANDOM.items()}
+RANDOM = {
+    "arp": selectors.AdaptiveRandomizedPivotingSelector,
+    "rpqr": selectors.RandomlyPivotedQRSelector,
+}
+EVERY = DETERMINISTIC | {
+    name: (lambda r, cls=cls: cls(r, random_state=0)) for name, cls in RANDOM.items()
+}
 BARRIERS = {
-    "spectral": lambda k, most=2**40: selectors.SpectralSelectionSelector(min(2 * k, most), rank=k),
-    "dual set": lambda k, most=2**40: selectors.DualSetSelector(min(2 * k, most), rank=k),
+    "spectral": lambda k, most=2**40: selectors.SpectralSelectionSelector(
+        min(2 * k, most), rank=k
+    ),
+    "dual set": lambda k, most=2**40: selectors.DualSetSelector(
+        min(2 * k, most), rank=k
+    ),
 }
 AT_THE_RANK = {"spectral at the rank": selectors.SpectralSelectionSelector}
 PIVOTS = {"rrqr": lambda r: selectors.RRQRSelector(r, completion="norm")}
@@ -44,10 +57,19 @@ def law_holds(counts, law):
     total = sum(counts.values())
     assert set(counts) <= {outcome for outcome, p in law.items() if p > 0}
     rare = {outcome for outcome, p in law.items() if p * total < 5}
-    pairs = [(counts.get(outcome, 0), p * total) for outcome, p in law.items() if outcome not in rare]
-    pairs.append((sum(counts.get(o, 0) for o in rare), sum(law[o] for o in rare) * total))
+    pairs = [
+        (counts.get(outcome, 0), p * total)
+        for outcome, p in law.items()
+        if outcome not in rare
+    ]
+    pairs.append(
+        (sum(counts.get(o, 0) for o in rare), sum(law[o] for o in rare) * total)
+    )
     observed, expected = np.array([pair for pair in pairs if pair[1] > 0]).T
-    return stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > FALSE_ALARM
+    return (
+        stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue
+        > FALSE_ALARM
+    )
 
 
 def counted(draw, times):
@@ -70,7 +92,8 @@ def test_single_svd_is_the_textbook(name, form):
         selectors.SingleSVDSelector(k, form="basis_only").fit(form(X)).indices_,
     )
     plain = textbook_single_svd(V, E), textbook_single_svd(V, np.eye(len(V)) - V @ V.T)
-    if name == "Kahan":  # the tail of its last columns is rounding, which decides the order, but not the set
+    # the tail of its last columns is rounding, which decides the order, but not the set
+    if name == "Kahan":
         ours, plain = np.sort(ours), np.sort(plain)
     np.testing.assert_array_equal(ours, plain)
 
@@ -97,7 +120,9 @@ def test_exchanges_happen(form):
     k = 59
     selector = selectors.StrongRRQRSelector(k).fit(form(X))
     assert selector.n_exchanges_ >= 1
-    bound = selector.subset_promise(Spectrum(np.linalg.svd(X, compute_uv=False)), k).spectral
+    bound = selector.subset_promise(
+        Spectrum(np.linalg.svd(X, compute_uv=False)), k
+    ).spectral
     assert bound == 1 + 4 * k
     assert max(ratios(X, selector.indices_, k)) <= bound
     assert min(ratios(X, selectors.RRQRSelector(k).fit(X).indices_, k)) > 1e10
@@ -157,13 +182,17 @@ def test_adaptive_randomized_pivoting_has_the_law_of_volumes():
     rng = np.random.default_rng(1)
     counts = counted(lambda: tuple(sorted(volume_sample(V, rng).tolist())), 8_000)
     assert law_holds(counts, volume_law(V))
-    law_of_another_matrix = volume_law(leading(np.random.default_rng(2).standard_normal((5, 7)), 3)[0])
+    law_of_another_matrix = volume_law(
+        leading(np.random.default_rng(2).standard_normal((5, 7)), 3)[0]
+    )
     assert not law_holds(counts, law_of_another_matrix)
 
 
 def small_and_uneven():
     """Return a 4 x 6 matrix whose columns have unequal norms, and two of which are nearly the same."""
-    X = np.random.default_rng(4).standard_normal((4, 6)) * np.array([3, 1, 1, 1, 2, 0.5])
+    X = np.random.default_rng(4).standard_normal((4, 6)) * np.array(
+        [3, 1, 1, 1, 2, 0.5]
+    )
     X[:, 5] = X[:, 4] + 0.1 * X[:, 0]
     return X
 
@@ -176,16 +205,23 @@ def law_of_triples():
     assert sum(law.values()) == pytest.approx(1)
     rng = np.random.default_rng(5)
     p = (X**2).sum(axis=0) / (X**2).sum()
-    assert not law_holds(counted(lambda: tuple(rng.choice(6, 3, replace=False, p=p).tolist()), 3_000), law)
+    assert not law_holds(
+        counted(lambda: tuple(rng.choice(6, 3, replace=False, p=p).tolist()), 3_000),
+        law,
+    )
     return law
 
 
 @pytest.mark.parametrize("block_size", [1, 2, 5])
-def test_randomly_pivoted_qr_has_the_law_of_one_draw_at_a_time(block_size, law_of_triples):
+def test_randomly_pivoted_qr_has_the_law_of_one_draw_at_a_time(
+    block_size, law_of_triples
+):
     """Ordered triples; the control is in the fixture."""
     X = small_and_uneven()
     rng = np.random.default_rng(5)
-    counts = counted(lambda: tuple(randomly_pivoted_columns(X, 3, block_size, rng).tolist()), 3_000)
+    counts = counted(
+        lambda: tuple(randomly_pivoted_columns(X, 3, block_size, rng).tolist()), 3_000
+    )
     assert law_holds(counts, law_of_triples)
 
 
@@ -198,27 +234,42 @@ def test_randomly_pivoted_qr_draws_the_same_of_sparse_columns(block_size):
     columns = sparse.csc_array(X)
     for _ in range(100):
         drawn = randomly_pivoted_columns(columns, 3, block_size, ours)
-        np.testing.assert_array_equal(drawn, randomly_pivoted_columns(X, 3, block_size, theirs))
+        np.testing.assert_array_equal(
+            drawn, randomly_pivoted_columns(X, 3, block_size, theirs)
+        )
 
 
 def mean_exceeds(draws, bound):
     """Tell whether the expectation of non-negative draws must be above a bound.
 
-    By five standard errors of the mean, chance of a false alarm 3e-7 where the mean is normal; or, whatever the tails,
-    by Markov's inequality: at most a quarter exceeds four times the bound, tested as a binomial at `FALSE_ALARM`.
+    By five standard errors of the mean, chance of a false alarm 3e-7 where the mean is
+    normal; or, whatever the tails, by Markov's inequality: at most a quarter exceeds
+    four times the bound, tested as a binomial at `FALSE_ALARM`.
     """
     far = int((np.array(draws) > 4 * bound).sum())
-    by_markov = stats.binomtest(far, len(draws), 0.25, alternative="greater").pvalue < FALSE_ALARM
+    by_markov = (
+        stats.binomtest(far, len(draws), 0.25, alternative="greater").pvalue
+        < FALSE_ALARM
+    )
     return by_markov or np.mean(draws) > bound + 5 * np.std(draws) / np.sqrt(len(draws))
 
 
-@pytest.mark.parametrize("name", ["wide", "low rank plus noise", "duplicates", "few non-zeros"])
+@pytest.mark.parametrize(
+    "name", ["wide", "low rank plus noise", "duplicates", "few non-zeros"]
+)
 @pytest.mark.parametrize("method", RANDOM)
 def test_expectations_of_random_methods(name, method):
     """Means of 200 draws; the exact means of small matrices are those of the tests by enumeration."""
     X, k = MATRICES[name]
-    draws = [ratios(X, RANDOM[method](k, random_state=seed).fit(X).indices_, k)[0] for seed in range(200)]
-    promise = RANDOM[method](k, random_state=0).fit(X).subset_promise(Spectrum(np.linalg.svd(X, compute_uv=False)), k)
+    draws = [
+        ratios(X, RANDOM[method](k, random_state=seed).fit(X).indices_, k)[0]
+        for seed in range(200)
+    ]
+    promise = (
+        RANDOM[method](k, random_state=0)
+        .fit(X)
+        .subset_promise(Spectrum(np.linalg.svd(X, compute_uv=False)), k)
+    )
     assert promise.expectation
     assert not mean_exceeds(draws, promise.frobenius)
     assert min(draws) >= 1 - 1e-9
@@ -227,21 +278,33 @@ def test_expectations_of_random_methods(name, method):
 def test_uniform_draws_break_the_expectation():
     X, k = MATRICES["low rank plus noise"]
     rng = np.random.default_rng(0)
-    draws = [ratios(X, rng.choice(X.shape[1], k, replace=False), k)[0] for _ in range(200)]
-    bound = random_pivots_expectation(Spectrum(np.linalg.svd(X, compute_uv=False)), k, k)
+    draws = [
+        ratios(X, rng.choice(X.shape[1], k, replace=False), k)[0] for _ in range(200)
+    ]
+    bound = random_pivots_expectation(
+        Spectrum(np.linalg.svd(X, compute_uv=False)), k, k
+    )
     assert mean_exceeds(draws, k + 1)
     assert mean_exceeds(draws, bound)
 
 
 def test_the_expected_error_of_random_pivots_is_below_the_recursion():
     """By enumeration of all ordered pairs and triples; and from r = k on below 2^k."""
-    X = np.random.default_rng(6).standard_normal((5, 7)) * np.array([4, 1, 1, 1, 0.1, 0.1, 2])
+    X = np.random.default_rng(6).standard_normal((5, 7)) * np.array(
+        [4, 1, 1, 1, 0.1, 0.1, 2]
+    )
     spectrum = Spectrum(np.linalg.svd(X, compute_uv=False))
     for r, k in [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]:
         mean = sum(p * ratios(X, list(S), k)[0] for S, p in pivot_law(X, r).items())
-        assert mean <= random_pivots_expectation(spectrum, r, k) * (1 + 1e-12) <= 2**k * (1 + 1e-12)
+        assert (
+            mean
+            <= random_pivots_expectation(spectrum, r, k) * (1 + 1e-12)
+            <= 2**k * (1 + 1e-12)
+        )
     cut = Spectrum(spectrum.values[:2], spectrum.tail(2))
-    assert random_pivots_expectation(spectrum, 3, 1) <= random_pivots_expectation(cut, 3, 1)
+    assert random_pivots_expectation(spectrum, 3, 1) <= random_pivots_expectation(
+        cut, 3, 1
+    )
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5])
@@ -251,9 +314,12 @@ def test_randomly_pivoted_budget_is_enough_for_the_recursion(rank, eps):
     r = selectors.RandomlyPivotedQRSelector.budget(rank, eps, tail_share=share)
     for squares in (np.ones(rank), 0.5 ** np.arange(rank)):
         rest = np.full(20 * r, share / (20 * r))
-        spectrum = Spectrum(np.sqrt(np.concatenate([squares / squares.sum() * (1 - share), rest])))
+        spectrum = Spectrum(
+            np.sqrt(np.concatenate([squares / squares.sum() * (1 - share), rest]))
+        )
         assert random_pivots_expectation(spectrum, r, rank) <= 1 + eps
-        assert random_pivots_expectation(spectrum, rank, rank) > 1 + eps  # as many as the rank are not
+        # as many as the rank are not
+        assert random_pivots_expectation(spectrum, rank, rank) > 1 + eps
 
 
 def test_more_redraws_are_no_worse_and_seldom_exceed_twice_k_plus_one():
@@ -261,7 +327,13 @@ def test_more_redraws_are_no_worse_and_seldom_exceed_twice_k_plus_one():
     V, _ = leading(X, k)
 
     def fit(m, seed):
-        return selectors.AdaptiveRandomizedPivotingSelector(k, n_redraws=m, random_state=seed).fit(X).indices_
+        return (
+            selectors.AdaptiveRandomizedPivotingSelector(
+                k, n_redraws=m, random_state=seed
+            )
+            .fit(X)
+            .indices_
+        )
 
     def worst(m):
         return max(ratios(X, fit(m, seed), k)[0] for seed in range(20))
@@ -289,8 +361,18 @@ def test_more_than_the_rank(method, form):
 @pytest.fixture(scope="module")
 def twenty_thousand():
     """Rows and columns: a dense X would have 3.2 GB."""
-    X = sparse.random_array((20_000, 20_000), density=1e-4, random_state=np.random.default_rng(8), format="csr")
-    return sparse.csr_array(X + sparse.csr_array((np.full(60, 5.0), (np.arange(60), np.arange(60) % 6)), X.shape))
+    X = sparse.random_array(
+        (20_000, 20_000),
+        density=1e-4,
+        random_state=np.random.default_rng(8),
+        format="csr",
+    )
+    return sparse.csr_array(
+        X
+        + sparse.csr_array(
+            (np.full(60, 5.0), (np.arange(60), np.arange(60) % 6)), X.shape
+        )
+    )
 
 
 @pytest.mark.parametrize("method", EVERY | BARRIERS)

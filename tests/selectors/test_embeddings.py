@@ -5,7 +5,11 @@ import pytest
 from scipy import sparse
 from scipy.stats import chi2
 
-from provsel.kernels.compression_bounds import expansion_failure, loss_components, norm_components
+from provsel.kernels.compression_bounds import (
+    expansion_failure,
+    loss_components,
+    norm_components,
+)
 from provsel.kernels.gaussian_blocks import KEPT_BYTES
 from provsel.selectors import GaussianCompression, SparseEmbedding
 
@@ -33,19 +37,29 @@ def as_dense(X):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n_components", [1, 7, 60, 400])
 @pytest.mark.parametrize(
-    ("make", "options"), [(cls, {}) for cls in BOTH] + [(GaussianCompression, {"variance": "1/l"})]
+    ("make", "options"),
+    [(cls, {}) for cls in BOTH] + [(GaussianCompression, {"variance": "1/l"})],
 )
 def test_it_is_its_definition(make, options, n_components, form):
     X = matrix()
     fitted = make(n_components, random_state=3, **options).fit(form(X))
     reduced = fitted.transform(form(X))
     assert reduced.shape == (20, n_components)
-    assert fitted.get_feature_names_out()[-1] == f"{make.__name__.lower()}{n_components - 1}"
-    assert sparse.issparse(reduced) == (form is not np.asarray and make is SparseEmbedding)
-    np.testing.assert_allclose(as_dense(reduced), X @ whole(fitted), rtol=1e-12, atol=1e-12)
+    assert (
+        fitted.get_feature_names_out()[-1]
+        == f"{make.__name__.lower()}{n_components - 1}"
+    )
+    assert sparse.issparse(reduced) == (
+        form is not np.asarray and make is SparseEmbedding
+    )
+    np.testing.assert_allclose(
+        as_dense(reduced), X @ whole(fitted), rtol=1e-12, atol=1e-12
+    )
     single = fitted.transform(form(X.astype(np.float32)))
     assert single.dtype == np.float32
-    np.testing.assert_allclose(as_dense(single), as_dense(reduced), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        as_dense(single), as_dense(reduced), rtol=1e-4, atol=1e-5
+    )
     if make is GaussianCompression:
         assert fitted.compression_ratio_ == 300 / n_components
         # five standard deviations of the variance of Gaussians
@@ -63,7 +77,10 @@ def test_squared_lengths_are_unbiased():
     for seed in range(trials):
         embedding = SparseEmbedding(m, random_state=seed).fit(x)
         lengths.append((embedding.transform(x) ** 2).sum() / (x**2).sum())
-        unsigned.append((np.bincount(embedding.buckets_, x[0], minlength=m) ** 2).sum() / (x**2).sum())
+        unsigned.append(
+            (np.bincount(embedding.buckets_, x[0], minlength=m) ** 2).sum()
+            / (x**2).sum()
+        )
     error = np.sqrt(2 / m / trials)
     assert abs(np.mean(lengths) - 1) < 5 * error
     assert np.var(lengths) < 2 / m * 1.3
@@ -75,8 +92,14 @@ def test_other_columns_and_values_that_are_none_are_refused(form):
     compression = GaussianCompression(3, random_state=0)
     compression.partial_compress(form(matrix(d=60)))
     embedding = SparseEmbedding(3, random_state=0).fit(form(matrix(d=60)))
-    for call in (compression.partial_compress, compression.transform, embedding.transform):
-        with pytest.raises(ValueError, match=r"X has 61 features, but .* is expecting 60 features"):
+    for call in (
+        compression.partial_compress,
+        compression.transform,
+        embedding.transform,
+    ):
+        with pytest.raises(
+            ValueError, match=r"X has 61 features, but .* is expecting 60 features"
+        ):
             call(form(matrix(d=61)))
         with pytest.raises(ValueError, match="NaN"):
             call(form(np.full((2, 60), np.nan)))
@@ -92,12 +115,19 @@ def test_blocks_are_kept_where_they_are_small_or_where_that_is_said():
         (9, False, False),
         (9, True, True),
     ):
-        assert GaussianCompression(size, store=store, random_state=0).fit(wide).blocks_.store == kept
+        assert (
+            GaussianCompression(size, store=store, random_state=0)
+            .fit(wide)
+            .blocks_.store
+            == kept
+        )
 
 
 def test_memory_is_far_below_that_of_the_matrix_and_of_dense_rows(peak_memory):
     """Lambda would take 80 MB; `store` shows that the measure sees it."""
-    X = sparse.random_array((200, 50_000), density=1e-3, random_state=np.random.default_rng(0), format="csr")
+    X = sparse.random_array(
+        (200, 50_000), density=1e-3, random_state=np.random.default_rng(0), format="csr"
+    )
     kept, again, embedding = (
         peak_memory(lambda transformer=transformer: transformer.fit_transform(X))
         for transformer in (
@@ -117,7 +147,8 @@ def gaussian(ell, m, variance, seed=0):
 @pytest.mark.parametrize(
     ("value", "by_hand"),
     [
-        (GaussianCompression.n_components_for(99, 0.25), 1023),  # 8 log(400) / (3 / 64) = 1022.54
+        # 8 log(400) / (3 / 64) = 1022.54
+        (GaussianCompression.n_components_for(99, 0.25), 1023),
         (loss_components(1, 0.4), 174),  # 8 log(8) / 0.096 = 173.29
         (norm_components(1, 1, 0.44), 146),  # ((1 + sqrt(2)) / 0.2)^2 = 145.71
         # ((1.414214 + sqrt(2 (2 (1 + log 50) + log 100))) / 0.1)^2 = 4605.28
@@ -137,7 +168,9 @@ def test_lemma_1_by_the_exact_distribution(n, delta):
     """l ||Lambda p||^2 is chi^2 with l degrees of freedom: 3 n + 1 vectors p fail together with less than 1 / n."""
 
     def failure(ell):
-        return (3 * n + 1) * (chi2.sf(ell * (1 + delta), ell) + chi2.cdf(ell * (1 - delta), ell))
+        return (3 * n + 1) * (
+            chi2.sf(ell * (1 + delta), ell) + chi2.cdf(ell * (1 - delta), ell)
+        )
 
     assert failure(loss_components(n, delta)) < 1 / n
     assert failure(loss_components(n, delta) // 5) > 1 / n
@@ -168,28 +201,46 @@ def test_lemma_4_and_where_it_says_nothing():
     m = 20_000
     delta = 0.45
     assert expansion_failure(ell, m, delta) < 2e-3
-    norms = [np.linalg.norm(gaussian(ell, m, 1 / m, seed), 2) ** 2 for seed in range(20)]
+    norms = [
+        np.linalg.norm(gaussian(ell, m, 1 / m, seed), 2) ** 2 for seed in range(20)
+    ]
     assert max(norms) <= 1 + delta
     assert expansion_failure(500, 2000, delta) == 1
     assert np.linalg.norm(gaussian(500, 2000, 1 / 2000), 2) ** 2 > 1 + delta
-    assert np.linalg.norm(gaussian(ell, m, 1 / ell), 2) ** 2 > 100  # at variance 1/l it is false
+    # at variance 1/l it is false
+    assert np.linalg.norm(gaussian(ell, m, 1 / ell), 2) ** 2 > 100
 
 
 @pytest.mark.parametrize("delta", [0, 0.5, -0.1, 1, np.nan])
 @pytest.mark.parametrize("bound", [loss_components, norm_components, expansion_failure])
 def test_delta_out_of_range(bound, delta):
     counts = (5,) if bound is loss_components else (5, 10)
-    with pytest.raises(ValueError, match=rf"^{bound.__name__}: expected delta to be in \(0, 1/2\), got .*; Theorem 5"):
+    with pytest.raises(
+        ValueError,
+        match=rf"^{bound.__name__}: expected delta to be in \(0, 1/2\), got .*; Theorem 5",
+    ):
         bound(*counts, delta)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: loss_components(0, 0.1), "loss_components: expected n_points to be at least 1, got 0; pass a count"),
-        (lambda: norm_components(0, 5, 0.1), "norm_components: expected sparsity to be at least 1, got 0"),
-        (lambda: norm_components(6, 5, 0.1), "expected sparsity to be at most n_features = 5, got 6; pass the number"),
-        (lambda: expansion_failure(1, 0, 0.1), "expansion_failure: expected n_features to be at least 1, got 0"),
+        (
+            lambda: loss_components(0, 0.1),
+            "loss_components: expected n_points to be at least 1, got 0; pass a count",
+        ),
+        (
+            lambda: norm_components(0, 5, 0.1),
+            "norm_components: expected sparsity to be at least 1, got 0",
+        ),
+        (
+            lambda: norm_components(6, 5, 0.1),
+            "expected sparsity to be at most n_features = 5, got 6; pass the number",
+        ),
+        (
+            lambda: expansion_failure(1, 0, 0.1),
+            "expansion_failure: expected n_features to be at least 1, got 0",
+        ),
     ],
 )
 def test_counts_out_of_range(call, message):

@@ -11,7 +11,13 @@ import sklearn
 from numpy.testing import assert_array_equal
 from scipy import sparse, stats
 from scipy.special import digamma
-from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.feature_selection import (
+    chi2,
+    f_classif,
+    f_regression,
+    mutual_info_classif,
+    mutual_info_regression,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -41,7 +47,12 @@ def rows_of(n, d, n_classes, seed=0):
     return X, y, X[:, :2].sum(axis=1) + rng.standard_normal(n)
 
 
-SHAPES = {"tall": (60, 5, 3), "wide": (20, 40, 2), "few rows": (5, 4, 2), "one column": (12, 1, 2)}
+SHAPES = {
+    "tall": (60, 5, 3),
+    "wide": (20, 40, 2),
+    "few rows": (5, 4, 2),
+    "one column": (12, 1, 2),
+}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -51,8 +62,12 @@ def test_f_test_is_scikit_learn_s_and_the_textbook_s(shape):
     classes = FTestSelector(1).fit(X, y)
     for j, column in enumerate(X.T):
         groups = [column[y == label] for label in np.unique(y)]
-        between = sum(len(group) * (group.mean() - column.mean()) ** 2 for group in groups) / (len(groups) - 1)
-        within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (n - len(groups))
+        between = sum(
+            len(group) * (group.mean() - column.mean()) ** 2 for group in groups
+        ) / (len(groups) - 1)
+        within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (
+            n - len(groups)
+        )
         assert classes.scores_[j] == pytest.approx(between / within, rel=1e-10)
     assert classes.p_values_ == pytest.approx(f_classif(X, y)[1], rel=1e-6)
     regression = FTestSelector(1).fit(X, numbers)
@@ -68,7 +83,9 @@ WEIGHTED = [
 
 
 @pytest.mark.parametrize(("selector", "is_regression"), WEIGHTED)
-def test_weights_are_repeated_rows_and_sparse_rows_are_dense_ones(selector, is_regression):
+def test_weights_are_repeated_rows_and_sparse_rows_are_dense_ones(
+    selector, is_regression
+):
     X, y, numbers = rows_of(40, 30, 3)
     X[X < 0.5] = 0.0
     target = numbers if is_regression else y
@@ -81,7 +98,9 @@ def test_weights_are_repeated_rows_and_sparse_rows_are_dense_ones(selector, is_r
         assert_array_equal(weighted.indices_, expected.indices_)
         if selector is not ShrunkenCentroidsSelector:
             assert weighted.p_values_ == pytest.approx(expected.p_values_, rel=1e-7)
-    assert selector(5).fit(X, target).scores_ != pytest.approx(expected.scores_, rel=0.01)
+    assert selector(5).fit(X, target).scores_ != pytest.approx(
+        expected.scores_, rel=0.01
+    )
 
 
 def test_weights_are_routed():
@@ -89,14 +108,22 @@ def test_weights_are_routed():
     weight = np.where(np.arange(40) < 20, 1.0, 0.0)
     with sklearn.config_context(enable_metadata_routing=True):
         selector = FTestSelector(2).set_fit_request(sample_weight=True)
-        pipeline = make_pipeline(selector, LogisticRegression().set_fit_request(sample_weight=False))
+        pipeline = make_pipeline(
+            selector, LogisticRegression().set_fit_request(sample_weight=False)
+        )
         routed = pipeline.fit(X, y, sample_weight=weight)[0]
     assert_array_equal(routed.scores_, FTestSelector(2).fit(X[:20], y[:20]).scores_)
 
 
 BAD_WEIGHTS = {
-    "short": (np.ones(39), r"expected sample_weight of shape \(40,\), one for each row, got shape \(39,\)"),
-    "negative": (np.arange(40) - 1.0, "expected sample_weight without negative values, .* from -1"),
+    "short": (
+        np.ones(39),
+        r"expected sample_weight of shape \(40,\), one for each row, got shape \(39,\)",
+    ),
+    "negative": (
+        np.arange(40) - 1.0,
+        "expected sample_weight without negative values, .* from -1",
+    ),
     "zero": (np.zeros(40), "not all zeros, got values from 0 to 0"),
     "NaN": (np.full(40, np.nan), "sample_weight contains NaN"),
     "of one class": (np.arange(40) % 2, "at least two classes, got 1 class"),
@@ -112,19 +139,32 @@ def test_bad_weights_are_named(fault):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("is_regression", [False, True])
-def test_f_test_of_columns_far_from_zero_constant_or_explained_whole(form, is_regression):
+def test_f_test_of_columns_far_from_zero_constant_or_explained_whole(
+    form, is_regression
+):
     n = 20_000
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2
     target = rng.standard_normal(n) if is_regression else y
     noise = rng.standard_normal(n) + 0.1 * target
-    X = np.column_stack([np.full(n, 0.1), noise, 1e6 + 1e-3 * noise, np.full(n, 1e9), 0.1 + 0.2 * target, noise])
+    X = np.column_stack(
+        [
+            np.full(n, 0.1),
+            noise,
+            1e6 + 1e-3 * noise,
+            np.full(n, 1e9),
+            0.1 + 0.2 * target,
+            noise,
+        ]
+    )
     fitted = FTestSelector(6).fit(form(X), target)
     assert fitted.indices_[0] == 4
     assert fitted.scores_[4] > 1e15
     assert fitted.scores_[[0, 3]].tolist() == [0.0, 0.0]
     assert set(fitted.indices_[-2:].tolist()) == {0, 3}
-    assert fitted.scores_[2] == pytest.approx(fitted.scores_[1], rel=1e-4 if form is np.asarray else 1e-3)
+    assert fitted.scores_[2] == pytest.approx(
+        fitted.scores_[1], rel=1e-4 if form is np.asarray else 1e-3
+    )
     assert fitted.ranking_[1] < fitted.ranking_[5], "the first of equal ones"
 
 
@@ -146,12 +186,20 @@ def test_rank_tests_are_scipy_s(shape, form):
     varied = np.ptp(X, axis=0) > 0
     classes = RankTestSelector(1).fit(form(X), y)
     tests = [kruskal(column, y) for column in X[:, varied].T]
-    assert classes.scores_[varied] == pytest.approx([test.statistic for test in tests], rel=1e-9)
-    assert classes.p_values_[varied] == pytest.approx([test.pvalue for test in tests], rel=1e-9)
+    assert classes.scores_[varied] == pytest.approx(
+        [test.statistic for test in tests], rel=1e-9
+    )
+    assert classes.p_values_[varied] == pytest.approx(
+        [test.pvalue for test in tests], rel=1e-9
+    )
     regression = RankTestSelector(1).fit(form(X), numbers)
     tests = [stats.spearmanr(column, numbers) for column in X[:, varied].T]
-    assert regression.scores_[varied] == pytest.approx(np.abs([test.statistic for test in tests]), rel=1e-9, abs=1e-12)
-    assert regression.p_values_[varied] == pytest.approx([test.pvalue for test in tests], rel=1e-7, abs=1e-12)
+    assert regression.scores_[varied] == pytest.approx(
+        np.abs([test.statistic for test in tests]), rel=1e-9, abs=1e-12
+    )
+    assert regression.p_values_[varied] == pytest.approx(
+        [test.pvalue for test in tests], rel=1e-7, abs=1e-12
+    )
     assert not classes.scores_[~varied].any()
     monotone = RankTestSelector(1).fit(form(np.sign(X) * np.expm1(np.abs(X))), y)
     assert_array_equal(monotone.scores_, classes.scores_)
@@ -163,18 +211,33 @@ def test_centroids_and_counts_are_scikit_learn_s(shape, form):
     X, y, _ = lattice(*SHAPES[shape])
     weight = 1 + np.arange(len(y)) % 3
     repeated = np.repeat(np.arange(len(y)), weight)
-    deviations = NearestCentroid(shrink_threshold=1e-14).fit(X[repeated], y[repeated]).deviations_
+    deviations = (
+        NearestCentroid(shrink_threshold=1e-14)
+        .fit(X[repeated], y[repeated])
+        .deviations_
+    )
     centroids = ShrunkenCentroidsSelector(1).fit(form(X), y, sample_weight=weight)
-    assert centroids.scores_ == pytest.approx(np.abs(deviations).max(axis=0), rel=1e-9, abs=1e-12)
+    assert centroids.scores_ == pytest.approx(
+        np.abs(deviations).max(axis=0), rel=1e-9, abs=1e-12
+    )
     threshold = float(np.median(centroids.scores_))
-    shrunken = NearestCentroid(shrink_threshold=threshold * (1 + 1e-9)).fit(X[repeated], y[repeated])
-    assert_array_equal(shrunken.deviations_.any(axis=0), centroids.scores_ > threshold * (1 + 1e-9))
+    shrunken = NearestCentroid(shrink_threshold=threshold * (1 + 1e-9)).fit(
+        X[repeated], y[repeated]
+    )
+    assert_array_equal(
+        shrunken.deviations_.any(axis=0), centroids.scores_ > threshold * (1 + 1e-9)
+    )
     counts = ChiSquaredSelector(1).fit(form(np.abs(X)), y, sample_weight=weight)
     with warnings.catch_warnings(action="ignore"):
         statistic, p_values = chi2(np.abs(X[repeated]), y[repeated])
-    assert counts.scores_ == pytest.approx(np.nan_to_num(statistic), rel=1e-9, abs=1e-12)
+    assert counts.scores_ == pytest.approx(
+        np.nan_to_num(statistic), rel=1e-9, abs=1e-12
+    )
     assert counts.p_values_ == pytest.approx(np.nan_to_num(p_values, nan=1.0), rel=1e-7)
-    with pytest.raises(ValueError, match=r"ChiSquaredSelector: Negative values .* got -.*; use FTestSelector"):
+    with pytest.raises(
+        ValueError,
+        match=r"ChiSquaredSelector: Negative values .* got -.*; use FTestSelector",
+    ):
         ChiSquaredSelector(1).fit(form(-np.abs(X)), y)
 
 
@@ -191,9 +254,13 @@ def test_counts_of_columns_in_a_range_are_those_of_min_max_scaling(shape, shift,
     with warnings.catch_warnings(action="ignore"):
         statistic, p_values = chi2(minmax_scale(X[repeated]), y[repeated])
     counts = ChiSquaredSelector(1, scale="range").fit(form(X), y, sample_weight=weight)
-    assert counts.scores_ == pytest.approx(np.nan_to_num(statistic), rel=1e-8, abs=1e-12)
+    assert counts.scores_ == pytest.approx(
+        np.nan_to_num(statistic), rel=1e-8, abs=1e-12
+    )
     assert counts.p_values_ == pytest.approx(np.nan_to_num(p_values, nan=1.0), rel=1e-7)
-    other_units = ChiSquaredSelector(1, scale="range").fit(form(X * 1e3), y, sample_weight=weight)
+    other_units = ChiSquaredSelector(1, scale="range").fit(
+        form(X * 1e3), y, sample_weight=weight
+    )
     assert other_units.scores_ == pytest.approx(counts.scores_, rel=1e-8, abs=1e-12)
 
 
@@ -206,7 +273,10 @@ def information_of_neighbors(x, y, k, is_number):
         gaps = np.abs(x - x[i])
         if is_number:
             radius = np.sort(np.maximum(gaps, np.abs(y - y[i]))[others])[k - 1]
-            near = np.sum(gaps[others] < radius), np.sum(np.abs(y - y[i])[others] < radius)
+            near = (
+                np.sum(gaps[others] < radius),
+                np.sum(np.abs(y - y[i])[others] < radius),
+            )
             terms.append(digamma(k) - digamma(near[0] + 1) - digamma(near[1] + 1))
         else:
             own = np.sort(gaps[others & (y == y[i])])
@@ -221,7 +291,9 @@ def information_of_neighbors(x, y, k, is_number):
 def test_mutual_information_is_scikit_learn_s_and_the_textbook_s(shape, k):
     X, y, numbers = rows_of(*shape)
     for target, theirs in ((y, mutual_info_classif), (numbers, mutual_info_regression)):
-        fitted = MutualInformationSelector(1, n_neighbors=k, random_state=0).fit(X, target)
+        fitted = MutualInformationSelector(1, n_neighbors=k, random_state=0).fit(
+            X, target
+        )
         scaled = target / target.std() if target is numbers else target
         for score, column in zip(fitted.scores_, (X / X.std(axis=0)).T, strict=True):
             expected = information_of_neighbors(column, scaled, k, target is numbers)
@@ -231,25 +303,45 @@ def test_mutual_information_is_scikit_learn_s_and_the_textbook_s(shape, k):
             assert fitted.scores_ == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("n_samples", [300, 700])  # where strips are searched, and where not
-def test_mutual_information_of_codes_and_of_columns_with_equal_values_is_scikit_learn_s(n_samples):
+# where strips are searched, and where not
+@pytest.mark.parametrize("n_samples", [300, 700])
+def test_mutual_information_of_codes_and_of_columns_with_equal_values_is_scikit_learn_s(
+    n_samples,
+):
     X, y, numbers = lattice(n_samples, 12, 3)
     X = np.round(2 * X)
-    codes = np.random.default_rng(3).poisson(1.0, (n_samples, 12)) + y[:, None] * (np.arange(12) % 3 == 0)
+    codes = np.random.default_rng(3).poisson(1.0, (n_samples, 12)) + y[:, None] * (
+        np.arange(12) % 3 == 0
+    )
     X[:, ::2] = codes[:, ::2]
     for target, theirs in ((y, mutual_info_classif), (numbers, mutual_info_regression)):
         for discrete in (True, False, np.arange(0, 12, 2), np.arange(12) % 2 == 0):
-            fitted = MutualInformationSelector(1, discrete_features=discrete, random_state=4).fit(X, target)
+            fitted = MutualInformationSelector(
+                1, discrete_features=discrete, random_state=4
+            ).fit(X, target)
             expected = theirs(X, target, discrete_features=discrete, random_state=4)
-            # where scikit-learn's rounding counts a neighbour at the very radius, each count is 1 / (300 * 4) or less
+            # where scikit-learn's rounding counts a neighbour at the very radius, each
+            # count is 1 / (300 * 4) or less
             assert fitted.scores_ == pytest.approx(expected, abs=0.01)
             assert np.median(np.abs(fitted.scores_ - expected)) < 1e-12
-        in_sparse = MutualInformationSelector(1, random_state=4).fit(sparse.csr_array(X), target)
-        dense = MutualInformationSelector(1, discrete_features=True, random_state=4).fit(X, target)
+        in_sparse = MutualInformationSelector(1, random_state=4).fit(
+            sparse.csr_array(X), target
+        )
+        dense = MutualInformationSelector(
+            1, discrete_features=True, random_state=4
+        ).fit(X, target)
         assert in_sparse.scores_ == pytest.approx(dense.scores_, rel=1e-12)
-    with pytest.raises(ValueError, match="in sparse X all features must be discrete, got 12 that are not; make X"):
-        MutualInformationSelector(1, discrete_features=False).fit(sparse.csr_array(X), y)
-    with pytest.raises(ValueError, match="expected n_neighbors to be below the number of rows, n_samples = 5, got 5"):
+    with pytest.raises(
+        ValueError,
+        match="in sparse X all features must be discrete, got 12 that are not; make X",
+    ):
+        MutualInformationSelector(1, discrete_features=False).fit(
+            sparse.csr_array(X), y
+        )
+    with pytest.raises(
+        ValueError,
+        match="expected n_neighbors to be below the number of rows, n_samples = 5, got 5",
+    ):
         MutualInformationSelector(1, n_neighbors=5).fit(X[:5], numbers[:5])
 
 
@@ -260,7 +352,9 @@ def test_mrmr_picks_what_mrmr_selection_picks(name, denominator):
     for kind, target in (("classes", y), ("numbers", numbers)):
         expected = STORED["mrmr"][name][f"{kind} {denominator}"]
         for form in (np.asarray, sparse.csr_array):
-            selector = MRMRSelector(len(expected), denominator=denominator).fit(form(X), target)
+            selector = MRMRSelector(len(expected), denominator=denominator).fit(
+                form(X), target
+            )
             assert selector.indices_.tolist() == expected
 
 
@@ -272,22 +366,37 @@ def entropy(*columns):
 def shared(x, z, *conditions):
     """Return I(x; z | given)."""
     if conditions:
-        return entropy(x, *conditions) + entropy(z, *conditions) - entropy(x, z, *conditions) - entropy(*conditions)
+        return (
+            entropy(x, *conditions)
+            + entropy(z, *conditions)
+            - entropy(x, z, *conditions)
+            - entropy(*conditions)
+        )
     return entropy(x) + entropy(z) - entropy(x, z)
 
 
 GAINS = {  # of a feature x, those picked before, and the class
     "mim": lambda x, picked, y: shared(x, y),
     "mifs": lambda x, picked, y: shared(x, y) - sum(shared(x, k) for k in picked),
-    "cife": lambda x, picked, y: shared(x, y) - sum(shared(x, k) - shared(x, k, y) for k in picked),
+    "cife": lambda x, picked, y: (
+        shared(x, y) - sum(shared(x, k) - shared(x, k, y) for k in picked)
+    ),
     "condred": lambda x, picked, y: shared(x, y) + sum(shared(x, k, y) for k in picked),
-    "icap": lambda x, picked, y: shared(x, y) - sum(max(0, shared(x, k) - shared(x, k, y)) for k in picked),
+    "icap": lambda x, picked, y: (
+        shared(x, y) - sum(max(0, shared(x, k) - shared(x, k, y)) for k in picked)
+    ),
     "jmi": lambda x, picked, y: sum(shared(10 * x + k, y) for k in picked),
     "jmim": lambda x, picked, y: min(shared(10 * x + k, y) for k in picked),
     "cmim": lambda x, picked, y: min(shared(x, y, k) for k in picked),
-    "disr": lambda x, picked, y: sum(shared(10 * x + k, y) / entropy(x, k, y) for k in picked),
-    "quotient": lambda x, picked, y: shared(x, y) / np.mean([shared(x, k) for k in picked]),
-    "difference": lambda x, picked, y: shared(x, y) - np.mean([shared(x, k) for k in picked]),
+    "disr": lambda x, picked, y: sum(
+        shared(10 * x + k, y) / entropy(x, k, y) for k in picked
+    ),
+    "quotient": lambda x, picked, y: (
+        shared(x, y) / np.mean([shared(x, k) for k in picked])
+    ),
+    "difference": lambda x, picked, y: (
+        shared(x, y) - np.mean([shared(x, k) for k in picked])
+    ),
 }
 
 
@@ -299,7 +408,9 @@ def test_greedy_picks_are_the_textbook_s(criterion):
     X[:, 6] = np.where(rng.random(80) < 0.8, X[:, 1], X[:, 6])
     if criterion in ("quotient", "difference"):
         both = {"relevance": "mutual_information", "redundancy": "mutual_information"}
-        selector = MRMRSelector(6, scheme=criterion, floor=0.0, discrete_features=True, **both)
+        selector = MRMRSelector(
+            6, scheme=criterion, floor=0.0, discrete_features=True, **both
+        )
     else:
         selector = JMISelector(6, criterion=criterion, discrete_features=True)
     picked = selector.fit(X, y).indices_.tolist()
@@ -318,9 +429,16 @@ def test_greedy_picks_of_codes_are_scikit_feature_s(name):
     X, y, _ = INPUTS["inputs"]()[name]
     codes = INPUTS["codes"](X)[:, :25]
     for criterion, expected in STORED["skfeature"][name].items():
-        picked = JMISelector(10, criterion=criterion, discrete_features=True).fit(codes, y).indices_.tolist()
+        picked = (
+            JMISelector(10, criterion=criterion, discrete_features=True)
+            .fit(codes, y)
+            .indices_.tolist()
+        )
         constant = 6 if name == "copies" else -1  # a constant, which is last here
-        assert picked[: len(expected) - 1] == [feature for feature in expected if feature != constant][:9]
+        assert (
+            picked[: len(expected) - 1]
+            == [feature for feature in expected if feature != constant][:9]
+        )
 
 
 @pytest.mark.parametrize("criterion", ["jmi", "cmim"])
@@ -336,5 +454,8 @@ def test_codes_of_many_values_are_counted_without_their_table(criterion):
 
 def test_sparse_rows_too_large_for_codes_are_named():
     X = sparse.csr_array(([1.0], ([0], [0])), shape=(20_000, 7_000))
-    with pytest.raises(ValueError, match="JMISelector: expected dense X, or sparse X of at most 125,000,000 entries"):
+    with pytest.raises(
+        ValueError,
+        match="JMISelector: expected dense X, or sparse X of at most 125,000,000 entries",
+    ):
         JMISelector(3).fit(X, np.arange(20_000) % 2)

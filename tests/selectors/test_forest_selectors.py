@@ -17,7 +17,11 @@ from sklearn.linear_model import LinearRegression, Ridge
 from provsel.kernels.boruta import decided, is_settled
 from provsel.kernels.permuted_forest import Forest, permutation_importances
 from provsel.kernels.ranks import value_places
-from provsel.selectors import BorutaSelector, ForestRFESelector, PermutationImportanceSelector
+from provsel.selectors import (
+    BorutaSelector,
+    ForestRFESelector,
+    PermutationImportanceSelector,
+)
 from provsel.selectors import forest_rfe as elimination
 
 rng = np.random.default_rng(0)
@@ -36,7 +40,9 @@ SELECTORS = [
 
 def their_permutations(seed, n, n_repeats):
     """What scikit-learn permutes every column by."""
-    generator = np.random.RandomState(np.random.RandomState(seed).randint(np.iinfo(np.int32).max + 1))
+    generator = np.random.RandomState(
+        np.random.RandomState(seed).randint(np.iinfo(np.int32).max + 1)
+    )
     shuffled = np.arange(n)
     rows = np.arange(n)
     permutations = []
@@ -53,17 +59,27 @@ def test_importances_of_permutation_are_those_of_scikit_learn(name, depth):
     y = TARGETS[name]
     is_numbers = name == "numbers"
     cls = RandomForestRegressor if is_numbers else RandomForestClassifier
-    model = cls(25, max_depth=depth, max_features=0.5, random_state=1).fit(X[:50], y[:50])
+    model = cls(25, max_depth=depth, max_features=0.5, random_state=1).fit(
+        X[:50], y[:50]
+    )
     rows = X[50:]
     target = y[50:]
 
     def score(sums):
         if is_numbers:
-            return 1 - ((sums[:, :, 0] / 25 - target) ** 2).sum(axis=1) / ((target - target.mean()) ** 2).sum()
+            return (
+                1
+                - ((sums[:, :, 0] / 25 - target) ** 2).sum(axis=1)
+                / ((target - target.mean()) ** 2).sum()
+            )
         return (np.argmax(np.round(sums, 9), axis=2) == target).mean(axis=1)
 
-    forest = Forest.of_trees([tree.tree_ for tree in model.estimators_], shares=not is_numbers)
-    ours = permutation_importances(forest, rows.astype(np.float32), their_permutations(7, 40, 3), score)
+    forest = Forest.of_trees(
+        [tree.tree_ for tree in model.estimators_], shares=not is_numbers
+    )
+    ours = permutation_importances(
+        forest, rows.astype(np.float32), their_permutations(7, 40, 3), score
+    )
     theirs = permutation_importance(model, rows, target, n_repeats=3, random_state=7)
     assert_allclose(ours, theirs.importances, atol=1e-12)
     assert np.abs(ours).max() > 0.01
@@ -76,11 +92,17 @@ def test_importances_of_the_class_by_predictions_of_whole_forests(name, scoring)
         return
     y = TARGETS[name]
     ranks = value_places(X)
-    selector = PermutationImportanceSelector(5, n_estimators=15, n_repeats=2, scoring=scoring, random_state=3)
+    selector = PermutationImportanceSelector(
+        5, n_estimators=15, n_repeats=2, scoring=scoring, random_state=3
+    )
     drawn = np.random.default_rng(3)
     strata = np.zeros(90) if name == "numbers" else y
     groups = [np.flatnonzero(strata == label) for label in np.unique(strata)]
-    held_out = np.sort(np.concatenate([drawn.permutation(group)[: round(0.25 * group.size)] for group in groups]))
+    held_out = np.sort(
+        np.concatenate(
+            [drawn.permutation(group)[: round(0.25 * group.size)] for group in groups]
+        )
+    )
     train = np.setdiff1d(np.arange(90), held_out)
     options = {"random_state": int(drawn.integers(2**31))}
     if name == "numbers":
@@ -113,15 +135,25 @@ def test_elimination_is_that_of_scikit_learn_round_by_round(name, monkeypatch):
     y = TARGETS[name]
     seed = 5
     new_forest = elimination.new_forest
-    monkeypatch.setattr(elimination, "new_forest", lambda classes, count, _: new_forest(classes, count, seed))
+    monkeypatch.setattr(
+        elimination,
+        "new_forest",
+        lambda classes, count, _: new_forest(classes, count, seed),
+    )
     classes = None if name == "numbers" else np.unique(y)
     for step, count in ((1, 4), (3, 3), (5, 2)):
-        ours = ForestRFESelector(count, step=step, n_estimators=10, random_state=0).fit(X, y)
-        theirs = RFE(new_forest(classes, 10, seed), n_features_to_select=count, step=step).fit(value_places(X), y)
+        ours = ForestRFESelector(count, step=step, n_estimators=10, random_state=0).fit(
+            X, y
+        )
+        theirs = RFE(
+            new_forest(classes, 10, seed), n_features_to_select=count, step=step
+        ).fit(value_places(X), y)
         assert_array_equal(ours.get_support(), theirs.support_)
 
 
-@pytest.mark.parametrize("selector", SELECTORS, ids=lambda selector: type(selector).__name__)
+@pytest.mark.parametrize(
+    "selector", SELECTORS, ids=lambda selector: type(selector).__name__
+)
 @pytest.mark.parametrize("name", TARGETS)
 def test_increasing_transformations_change_nothing(selector, name):
     y = TARGETS[name]
@@ -132,25 +164,39 @@ def test_increasing_transformations_change_nothing(selector, name):
     assert_array_equal(selector.fit(moved, y).indices_, expected)
 
 
-@pytest.mark.parametrize("selector", SELECTORS, ids=lambda selector: type(selector).__name__)
+@pytest.mark.parametrize(
+    "selector", SELECTORS, ids=lambda selector: type(selector).__name__
+)
 def test_informative_columns_come_first_and_constant_ones_last(selector):
     rows = np.hstack([np.full((90, 2), 3.0), X, np.zeros((90, 1))])
     for name in ("two classes", "numbers"):
-        order = selector.set_params(n_features_to_select=15).fit(rows, TARGETS[name]).indices_
+        order = (
+            selector.set_params(n_features_to_select=15)
+            .fit(rows, TARGETS[name])
+            .indices_
+        )
         assert set(order[:2]) == {2, 3}
         assert order[-3:].tolist() == [0, 1, 14]
-    selector.set_params(n_features_to_select=1).fit(rows[:, [0, 2]], TARGETS["two classes"])
+    selector.set_params(n_features_to_select=1).fit(
+        rows[:, [0, 2]], TARGETS["two classes"]
+    )
     assert selector.indices_.tolist() == [1]
 
 
 def test_the_log_likelihood_is_of_classes():
     selector = PermutationImportanceSelector(2, scoring="log_likelihood")
-    with pytest.raises(ValueError, match=r"^PermutationImportanceSelector: a numeric target needs scoring='score'"):
+    with pytest.raises(
+        ValueError,
+        match=r"^PermutationImportanceSelector: a numeric target needs scoring='score'",
+    ):
         selector.fit(X, TARGETS["numbers"])
 
 
 def test_too_few_rows_to_hold_two_out():
-    with pytest.raises(ValueError, match="expected at least two held-out rows, got 0 of n_samples = 3; fit it on more"):
+    with pytest.raises(
+        ValueError,
+        match="expected at least two held-out rows, got 0 of n_samples = 3; fit it on more",
+    ):
         PermutationImportanceSelector(2).fit(X[:3], ["a", "b", "c"])
 
 
@@ -168,7 +214,10 @@ def textbook_decisions(hits_of_rounds, alpha, two_step):
         for decision, p in chances.items():
             if two_step:
                 adjusted = false_discovery_control(p)
-                passing = [a <= alpha and b <= alpha / n_rounds for a, b in zip(adjusted, p, strict=True)]
+                passing = [
+                    a <= alpha and b <= alpha / n_rounds
+                    for a, b in zip(adjusted, p, strict=True)
+                ]
             else:
                 passing = [chance <= alpha / d for chance in p]
             for j, passes in zip(present, passing, strict=True):
@@ -180,7 +229,9 @@ def textbook_decisions(hits_of_rounds, alpha, two_step):
 
 @pytest.mark.parametrize("two_step", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_decisions_of_boruta_are_the_textbooks_and_it_ends_when_none_can_change(seed, two_step):
+def test_decisions_of_boruta_are_the_textbooks_and_it_ends_when_none_can_change(
+    seed, two_step
+):
     drawn = np.random.default_rng(seed)
     chances = drawn.choice([0.0, 0.1, 0.5, 0.9, 1.0], size=14)
     rounds = (drawn.random((40, 14)) < chances).astype(int)
@@ -192,7 +243,9 @@ def test_decisions_of_boruta_are_the_textbooks_and_it_ends_when_none_can_change(
         hits += rounds[n_rounds - 1] * (decisions >= 0)
         decisions = decided(decisions, hits, n_rounds, 0.05, two_step=two_step)
         assert_array_equal(decisions, expected)
-        if settled_at is None and is_settled(decisions, hits, n_rounds, 40, 0.05, two_step=two_step):
+        if settled_at is None and is_settled(
+            decisions, hits, n_rounds, 40, 0.05, two_step=two_step
+        ):
             settled_at = n_rounds
     assert settled_at is not None
     assert_array_equal(history[settled_at - 1], history[-1])
@@ -204,12 +257,18 @@ TARGET_OF = runpy.run_path(str(PACKAGES / "make_boruta.py"))["target"]
 BORUTA_PY = json.loads((PACKAGES / "boruta.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("case", BORUTA_PY["tables"], ids=lambda case: f"{case['two_step']}-{case['seed']}")
+@pytest.mark.parametrize(
+    "case", BORUTA_PY["tables"], ids=lambda case: f"{case['two_step']}-{case['seed']}"
+)
 def test_decisions_are_those_of_boruta_py_on_the_same_hits(case):
     hits_of_rounds = np.array(case["hits"])
     decisions = np.zeros(hits_of_rounds.shape[1], dtype=np.int64)
-    for n_rounds, (hits, expected) in enumerate(zip(hits_of_rounds, case["decisions"], strict=True), 1):
-        decisions = decided(decisions, hits, n_rounds, case["alpha"], two_step=case["two_step"])
+    for n_rounds, (hits, expected) in enumerate(
+        zip(hits_of_rounds, case["decisions"], strict=True), 1
+    ):
+        decisions = decided(
+            decisions, hits, n_rounds, case["alpha"], two_step=case["two_step"]
+        )
         assert decisions.tolist() == expected
 
 
@@ -240,25 +299,35 @@ class Counting(RandomForestClassifier):
 
 def test_boruta_counts_hits_and_drops_what_it_rejects():
     y = TARGETS["two classes"]
-    selector = BorutaSelector(estimator=Counting(20, max_depth=4), max_iter=25, random_state=0).fit(X, y)
+    selector = BorutaSelector(
+        estimator=Counting(20, max_depth=4), max_iter=25, random_state=0
+    ).fit(X, y)
     assert Counting.widths[0] == 24
     assert Counting.widths[-1] < 24
     assert len(Counting.widths) == selector.n_iter_
     assert set(np.flatnonzero(selector.confirmed_)) == {0, 1} == set(selector.indices_)
     assert (selector.hits_[[0, 1]] > 10).all()
     assert np.flatnonzero(selector.confirmed_ & selector.tentative_).size == 0
-    copies = BorutaSelector(n_estimators=20, max_iter=20, random_state=0).fit(np.hstack([X, X[:, :2]]), y)
+    copies = BorutaSelector(n_estimators=20, max_iter=20, random_state=0).fit(
+        np.hstack([X, X[:, :2]]), y
+    )
     assert set(copies.indices_) == {0, 1, 12, 13}, "copies are relevant too"
 
 
 def test_boruta_keeps_nothing_of_noise_and_says_so():
     rows = np.random.default_rng(5).standard_normal((60, 30))
-    with pytest.warns(UserWarning, match="BorutaSelector: the method keeps none of 30 features"):
-        selector = BorutaSelector(n_estimators=10, max_iter=20, random_state=0).fit(rows, np.arange(60) % 2)
+    with pytest.warns(
+        UserWarning, match="BorutaSelector: the method keeps none of 30 features"
+    ):
+        selector = BorutaSelector(n_estimators=10, max_iter=20, random_state=0).fit(
+            rows, np.arange(60) % 2
+        )
     assert selector.indices_.size == 1
     assert not selector.confirmed_.any()
     # compared with any copy, instead of the best one, half of the noise gets hits
-    eager = BorutaSelector(n_estimators=10, max_iter=20, perc=10, random_state=0).fit(rows, np.arange(60) % 2)
+    eager = BorutaSelector(n_estimators=10, max_iter=20, perc=10, random_state=0).fit(
+        rows, np.arange(60) % 2
+    )
     assert eager.confirmed_.sum() > 5
 
 
@@ -267,11 +336,17 @@ def test_boruta_keeps_nothing_of_noise_and_says_so():
     [
         ({"alpha": 1.0}, "expected alpha to be below 1, got 1.0"),
         ({"estimator": Ridge(fit_intercept=False)}, None),
-        ({"estimator": LinearRegression()}, r"expected an estimator with random_state and .* got LinearRegression\(\)"),
+        (
+            {"estimator": LinearRegression()},
+            r"expected an estimator with random_state and .* got LinearRegression\(\)",
+        ),
     ],
 )
 def test_options_of_boruta_out_of_range(options, message):
-    message = message or "expected an estimator with feature_importances_ after fit, got Ridge"
+    message = (
+        message
+        or "expected an estimator with feature_importances_ after fit, got Ridge"
+    )
     with pytest.raises(ValueError, match=f"^BorutaSelector: {message}"):
         BorutaSelector(**options).fit(X, TARGETS["numbers"])
 

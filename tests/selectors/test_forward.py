@@ -23,7 +23,9 @@ def error_without_row(columns, target, i, alpha):
     rest = np.arange(len(columns)) != i
     mean = columns[rest].mean(axis=0)
     centred = columns[rest] - mean
-    w = np.linalg.solve(centred.T @ centred + alpha * np.eye(centred.shape[1]), centred.T @ target[rest])
+    w = np.linalg.solve(
+        centred.T @ centred + alpha * np.eye(centred.shape[1]), centred.T @ target[rest]
+    )
     return (target[i] - target[rest].mean() - (columns[i] - mean) @ w) ** 2
 
 
@@ -40,7 +42,9 @@ def textbook(X, y, count, alpha=1.0):
             columns = X[:, [*picks, feature]]
             errors[feature] = 0.0
             for target in targets:
-                errors[feature] += sum(error_without_row(columns, target, i, alpha) for i in range(len(X)))
+                errors[feature] += sum(
+                    error_without_row(columns, target, i, alpha) for i in range(len(X))
+                )
         picks.append(int(np.flatnonzero(errors <= errors.min() * (1 + 1e-9))[0]))
     return picks
 
@@ -67,7 +71,10 @@ def test_picks_are_those_of_scikit_learn():
     X, y, _ = CASES["numbers"]
     X = StandardScaler().fit_transform(X)
     theirs = SequentialFeatureSelector(
-        Ridge(), n_features_to_select=3, cv=LeaveOneOut(), scoring="neg_mean_squared_error"
+        Ridge(),
+        n_features_to_select=3,
+        cv=LeaveOneOut(),
+        scoring="neg_mean_squared_error",
     )
     ours = ForwardSelector(3).fit(X, y)
     np.testing.assert_array_equal(ours.get_support(), theirs.fit(X, y).get_support())

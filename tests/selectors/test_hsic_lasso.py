@@ -11,7 +11,9 @@ from scipy import sparse
 from provsel.kernels import hsic_lasso as kernels_of
 from provsel.selectors import HSICLassoSelector
 
-STORED = json.loads((Path(__file__).parents[1] / "data" / "packages" / "hsic_lasso.json").read_text())
+STORED = json.loads(
+    (Path(__file__).parents[1] / "data" / "packages" / "hsic_lasso.json").read_text()
+)
 
 
 def kernel(values, is_codes):
@@ -53,7 +55,9 @@ KINDS = {name: case(name) for name in ("numbers", "codes", "a constant and copie
 KINDS |= {"few rows": case("numbers", n=6), "one column": case("numbers", d=1)}
 TARGETS = {
     "classes": lambda X: np.digitize(X[:, -1], np.quantile(X[:, -1], [0.3, 0.7])),
-    "numbers": lambda X: ((X[:, 0] - X[:, 0].mean()) / X[:, 0].std()) ** 2 + np.linspace(0, 1, len(X)),
+    "numbers": lambda X: (
+        ((X[:, 0] - X[:, 0].mean()) / X[:, 0].std()) ** 2 + np.linspace(0, 1, len(X))
+    ),
 }
 
 
@@ -67,14 +71,22 @@ def test_weights_are_optimal_for_kernels_written_out(kind, target):
         rng = np.random.default_rng(1)
         blocks = kernels_of.row_blocks(len(X), block_size or len(X), 3, rng)
         K = columns_of(X, codes, blocks)
-        L = columns_of(y[:, None].astype(float), np.array([target == "classes"]), blocks)[:, 0]
+        L = columns_of(
+            y[:, None].astype(float), np.array([target == "classes"]), blocks
+        )[:, 0]
         for count in (1, 3, None):
             if count is not None and count > X.shape[1]:
                 continue
-            options = {"block_size": block_size, "discrete_features": codes, "random_state": np.random.default_rng(1)}
+            options = {
+                "block_size": block_size,
+                "discrete_features": codes,
+                "random_state": np.random.default_rng(1),
+            }
             fitted = HSICLassoSelector(count, penalty=0.2, **options).fit(X, y)
             assert_allclose(fitted.hsic_, K.T @ L, atol=1e-10)
-            assert fitted.alpha_max_ == pytest.approx(max(0, (K.T @ L).max()), abs=1e-10)
+            assert fitted.alpha_max_ == pytest.approx(
+                max(0, (K.T @ L).max()), abs=1e-10
+            )
             gradient = K.T @ (L - K @ fitted.scores_)
             kept = np.flatnonzero(fitted.scores_)
             assert (fitted.scores_ >= 0).all()
@@ -83,7 +95,9 @@ def test_weights_are_optimal_for_kernels_written_out(kind, target):
             if count is None:
                 assert fitted.alpha_ == pytest.approx(0.2 * fitted.alpha_max_)
             assert set(kept) <= set(fitted.indices_)
-            assert fitted.indices_.size == (max(1, kept.size) if count is None else count)
+            assert fitted.indices_.size == (
+                max(1, kept.size) if count is None else count
+            )
 
 
 @pytest.mark.parametrize("n_features", ["1", "3", "6"])
@@ -94,10 +108,15 @@ def test_the_path_is_that_of_pyhsiclasso(name, n_features):
     y = np.array(STORED["y"][stored["kind"]], dtype=float)
     blocks = np.array(stored["blocks"])
     path = stored["paths"][n_features]
-    columns = kernels_of.KernelColumns.of(X, np.full(X.shape[1], stored["codes"]), blocks)
-    target = kernels_of.KernelColumns.of(y[:, None], np.array([stored["kind"] == "classes"]), blocks)
+    columns = kernels_of.KernelColumns.of(
+        X, np.full(X.shape[1], stored["codes"]), blocks
+    )
+    target = kernels_of.KernelColumns.of(
+        y[:, None], np.array([stored["kind"] == "classes"]), blocks
+    )
     result = kernels_of.hsic_lasso(columns, target, int(n_features), 0.1)
-    assert_allclose(result.relevance, path["hsic"], atol=2e-6)  # theirs is of single precision
+    # theirs is of single precision
+    assert_allclose(result.relevance, path["hsic"], atol=2e-6)
     assert_allclose(result.weights[path["features"]], path["weights"], atol=2e-5)
     assert set(np.flatnonzero(result.weights)) == set(path["features"])
     if len(blocks) == 1:
@@ -121,15 +140,27 @@ def test_constants_come_last_and_copies_get_no_weight(target):
 def test_dependence_that_no_line_shows_and_no_weight_at_all():
     X = np.random.default_rng(0).standard_normal((200, 40))
     y = X[:, 11] ** 2 + np.abs(X[:, 29])
-    assert sorted(HSICLassoSelector(2, random_state=0).fit(X, y).indices_.tolist()) == [11, 29]
-    assert HSICLassoSelector(penalty=0.3, random_state=0).fit(X, y).indices_.tolist() == [11, 29]
-    with pytest.warns(UserWarning, match="HSICLassoSelector: the method keeps none of 40 features"):
-        assert HSICLassoSelector(penalty=1.5, random_state=0).fit(X, y).indices_.tolist() == [11]
+    assert sorted(HSICLassoSelector(2, random_state=0).fit(X, y).indices_.tolist()) == [
+        11,
+        29,
+    ]
+    assert HSICLassoSelector(penalty=0.3, random_state=0).fit(
+        X, y
+    ).indices_.tolist() == [11, 29]
+    with pytest.warns(
+        UserWarning, match="HSICLassoSelector: the method keeps none of 40 features"
+    ):
+        assert HSICLassoSelector(penalty=1.5, random_state=0).fit(
+            X, y
+        ).indices_.tolist() == [11]
 
 
 def test_a_block_of_one_row_is_refused():
     X, _ = KINDS["numbers"]
-    with pytest.raises(ValueError, match=r"^HSICLassoSelector: block_size must be an integer of at least 2, got 1"):
+    with pytest.raises(
+        ValueError,
+        match=r"^HSICLassoSelector: block_size must be an integer of at least 2, got 1",
+    ):
         HSICLassoSelector(2, block_size=1).fit(X, TARGETS["classes"](X))
 
 

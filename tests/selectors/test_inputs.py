@@ -46,7 +46,9 @@ rng = np.random.default_rng(0)
 y = np.where(np.arange(N) % 2, "spam", "ham")
 X = np.round(rng.poisson(0.4, (N, D)) * rng.uniform(1, 3, (N, D)), 2)
 
-MODELS = {name: getattr(provsel.models, name)() for name in sorted(exported(provsel.models))}
+MODELS = {
+    name: getattr(provsel.models, name)() for name in sorted(exported(provsel.models))
+}
 for seeded in MODELS.values():
     if "random_state" in seeded.get_params():
         seeded.set_params(random_state=0)
@@ -77,7 +79,9 @@ def fitted_numbers(estimator):
     numbers = {
         name: value
         for name, value in vars(estimator).items()
-        if name.endswith("_") and isinstance(value, np.ndarray | int | float) and name != "classes_"
+        if name.endswith("_")
+        and isinstance(value, np.ndarray | int | float)
+        and name != "classes_"
     }
     used = estimator.transform(X) if hasattr(estimator, "transform") else None
     return numbers if used is None else {**numbers, "transformed": used}
@@ -89,14 +93,24 @@ def fit(estimator, rows, labels=y):
         return clone(estimator).fit(rows, labels)
 
 
-@pytest.mark.parametrize(("rows", "fault"), [pytest.param(rows, fault, id=name) for name, rows, fault in MALFORMED])
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [pytest.param(rows, fault, id=name) for name, rows, fault in MALFORMED],
+)
 def test_the_fault_of_a_malformed_matrix_is_named(rows, fault):
-    with pytest.raises(ValueError, match=f"^UniformSelector: expected a .* whose arrays are consistent, got .*{fault}"):
+    with pytest.raises(
+        ValueError,
+        match=f"^UniformSelector: expected a .* whose arrays are consistent, got .*{fault}",
+    ):
         UniformSelector(3).fit(rows)
 
 
 def test_whatever_is_well_formed_has_no_fault():
-    assert [name for name, rows in same_numbers(X) if sparse.issparse(rows) and sparse_fault(rows)] == []
+    assert [
+        name
+        for name, rows in same_numbers(X)
+        if sparse.issparse(rows) and sparse_fault(rows)
+    ] == []
     for empty in (
         sparse.csr_array((3, 4)),
         sparse.coo_array((3, 4)),
@@ -107,7 +121,9 @@ def test_whatever_is_well_formed_has_no_fault():
 
 
 SMALL = st.integers(-1, 4) | st.sampled_from([-(2**31), 2**31 - 1])
-STARTS = st.lists(SMALL, max_size=5) | st.lists(st.integers(0, 3), max_size=3).map(lambda later: [0, *sorted(later)])
+STARTS = st.lists(SMALL, max_size=5) | st.lists(st.integers(0, 3), max_size=3).map(
+    lambda later: [0, *sorted(later)]
+)
 PLACES = st.lists(SMALL, max_size=5) | st.lists(st.integers(0, 1), max_size=5)
 
 
@@ -116,19 +132,40 @@ PLACES = st.lists(SMALL, max_size=5) | st.lists(st.integers(0, 1), max_size=5)
 def test_a_fault_is_found_where_there_is_one(n, d, starts, places, by_columns):
     lines, width = (d, n) if by_columns else (n, d)
     bounds = list(pairwise(starts))
-    whole = len(starts) == lines + 1 and starts[0] == 0 and all(start <= stop for start, stop in bounds)
-    whole = whole and starts[-1] <= len(places) and all(0 <= place < width for place in places[: starts[-1]])
-    parts = {"indptr": np.array(starts, dtype=np.int32), "indices": np.array(places, dtype=np.int64)}
+    whole = (
+        len(starts) == lines + 1
+        and starts[0] == 0
+        and all(start <= stop for start, stop in bounds)
+    )
+    whole = (
+        whole
+        and starts[-1] <= len(places)
+        and all(0 <= place < width for place in places[: starts[-1]])
+    )
+    parts = {
+        "indptr": np.array(starts, dtype=np.int32),
+        "indices": np.array(places, dtype=np.int64),
+    }
     form = "csc" if by_columns else "csr"
-    matrix = SimpleNamespace(format=form, shape=(n, d), data=np.ones(len(places)), **parts)
+    matrix = SimpleNamespace(
+        format=form, shape=(n, d), data=np.ones(len(places)), **parts
+    )
     assert (sparse_fault(matrix) is None) == whole
 
 
 def test_no_estimator_reads_a_malformed_matrix(estimator):
     fitted = fit(estimator, X)
     calls = [lambda rows: clone(estimator).fit(rows, y)]
-    calls += [getattr(fitted, name) for name in ("transform", "inverse_transform") if hasattr(fitted, name)]
-    calls += [getattr(fitted, name) for name in ("predict", "decision_function") if name in dir(type(fitted))]
+    calls += [
+        getattr(fitted, name)
+        for name in ("transform", "inverse_transform")
+        if hasattr(fitted, name)
+    ]
+    calls += [
+        getattr(fitted, name)
+        for name in ("predict", "decision_function")
+        if name in dir(type(fitted))
+    ]
     for _, rows, _ in MALFORMED:
         for call in calls:
             with pytest.raises(ValueError, match="whose arrays are consistent, got"):
@@ -139,7 +176,9 @@ def test_no_estimator_reads_a_malformed_matrix(estimator):
     "read",
     [
         lambda rows: certify(UniformSelector(3, random_state=0).fit(X), rows),
-        lambda rows: certify_compression(CompressedLinearSVM(3, random_state=0).fit(X, y), rows, y),
+        lambda rows: certify_compression(
+            CompressedLinearSVM(3, random_state=0).fit(X, y), rows, y
+        ),
         lambda rows: FeatureSelectiveSVM.c1_max(rows, y, 1e-3),
         lambda rows: CompressedLinearSVM(3).fit_stream([(rows, y)]),
         lambda rows: GaussianCompression(3).partial_compress(rows),
@@ -154,15 +193,22 @@ def test_nothing_else_reads_a_malformed_matrix(read):
     for form in (sparse.csr_array, sparse.csr_matrix):
         rows = form(X)
         rows.indices[3] = -7
-        with pytest.raises(ValueError, match="whose arrays are consistent, got indices from -7 to"):
+        with pytest.raises(
+            ValueError, match="whose arrays are consistent, got indices from -7 to"
+        ):
             read(rows)
 
 
 def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
-    expected = {True: fitted_numbers(fit(estimator, sparse.csr_array(X))), False: fitted_numbers(fit(estimator, X))}
+    expected = {
+        True: fitted_numbers(fit(estimator, sparse.csr_array(X))),
+        False: fitted_numbers(fit(estimator, X)),
+    }
     for key in {"indices_", "weights_", "transformed"} & set(expected[True]):
         rtol = 0 if key == "indices_" else 1e-7
-        assert_allclose(expected[True][key], expected[False][key], rtol=rtol, atol=rtol, err_msg=key)
+        assert_allclose(
+            expected[True][key], expected[False][key], rtol=rtol, atol=rtol, err_msg=key
+        )
     for name, rows in same_numbers(X):
         before = [np.array(array, copy=True) for array in arrays_of(rows)]
         numbers = fitted_numbers(fit(estimator, frozen(rows)))
@@ -170,27 +216,45 @@ def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
             assert_array_equal(array, copy, err_msg=name)
         for key, value in expected[sparse.issparse(rows)].items():
             # sums over other layouts of dense rows are rounded in another order
-            rtol = 0 if sparse.issparse(rows) or key in ("indices_", "support_") else 1e-7
-            assert_allclose(numbers[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
+            rtol = (
+                0 if sparse.issparse(rows) or key in ("indices_", "support_") else 1e-7
+            )
+            assert_allclose(
+                numbers[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}"
+            )
 
 
 ROWS = np.random.default_rng(1).standard_normal((30, 120))
 LABELS = np.arange(30) % 2
 
 
-@pytest.mark.filterwarnings("ignore")  # for all threads: a filter of this one is put back by another
+# for all threads: a filter of this one is put back by another
+@pytest.mark.filterwarnings("ignore")
 def test_a_fit_beside_others_is_a_fit_alone(estimator):
     """LIBLINEAR's rand() and how warnings are shown are one for all threads of the process."""
     alone = fitted_numbers_of_rows(clone(estimator))
     others = [
         LiblinearSVM(C=5.0),
         L1SVMSelector(C=3.0, tol=1e-12),
-        AtSize(L1SVMSelector(), 5, parameter="C", low=1e-2, high=10.0, max_fits=3, if_fewer="keep"),
+        AtSize(
+            L1SVMSelector(),
+            5,
+            parameter="C",
+            low=1e-2,
+            high=10.0,
+            max_fits=3,
+            if_fewer="keep",
+        ),
     ]
     with warnings.catch_warnings(), ThreadPoolExecutor(4) as pool:
         warnings.simplefilter("ignore")
-        beside = [pool.submit(clone(competitor).fit, ROWS, LABELS) for competitor in others * 3]
-        together = [pool.submit(fitted_numbers_of_rows, clone(estimator)) for _ in range(6)]
+        beside = [
+            pool.submit(clone(competitor).fit, ROWS, LABELS)
+            for competitor in others * 3
+        ]
+        together = [
+            pool.submit(fitted_numbers_of_rows, clone(estimator)) for _ in range(6)
+        ]
         for future in beside:
             future.result()
         for future in together:
@@ -199,9 +263,14 @@ def test_a_fit_beside_others_is_a_fit_alone(estimator):
 
 
 def fitted_numbers_of_rows(estimator):
-    rows = np.abs(ROWS) if isinstance(estimator, ChiSquaredSelector) else ROWS  # counts are not negative
+    # counts are not negative
+    rows = np.abs(ROWS) if isinstance(estimator, ChiSquaredSelector) else ROWS
     numbers = vars(estimator.fit(rows, LABELS))
-    return {name: value for name, value in numbers.items() if name.endswith("_") and isinstance(value, np.ndarray)}
+    return {
+        name: value
+        for name, value in numbers.items()
+        if name.endswith("_") and isinstance(value, np.ndarray)
+    }
 
 
 def test_an_interrupt_inside_liblinear_is_not_lost():
@@ -218,7 +287,11 @@ def test_an_interrupt_inside_liblinear_is_not_lost():
         while time.perf_counter() < end:
             hard.fit(many, labels)
 
-    with interrupts_arrive(), warnings.catch_warnings(action="ignore"), pytest.raises(KeyboardInterrupt):
+    with (
+        interrupts_arrive(),
+        warnings.catch_warnings(action="ignore"),
+        pytest.raises(KeyboardInterrupt),
+    ):
         fit_for_a_minute()
     timer.join()
     assert LiblinearSVM().fit(ROWS, LABELS).coef_.any()  # nothing is left locked

@@ -1,6 +1,7 @@
 """One table of selectors crossed with what may not decide a choice: order, scale, origin, names, copies, constants.
 
-What is of one class alone stands in the file of that class. `test_inputs.py` has the forms in which X may come.
+What is of one class alone stands in the file of that class. `test_inputs.py` has the
+forms in which X may come.
 """
 
 import warnings
@@ -31,7 +32,12 @@ def labelled_rows():
 
 
 LABELLED, CLASSES, NUMBERS = labelled_rows()
-TARGETS = {"two": (CLASSES > 0).astype(int), "three": CLASSES, "numbers": NUMBERS, "none": None}
+TARGETS = {
+    "two": (CLASSES > 0).astype(int),
+    "three": CLASSES,
+    "numbers": NUMBERS,
+    "none": None,
+}
 WIDE = rng.standard_normal((12, 50)) * np.exp(rng.standard_normal(50))
 CANCER = minmax_scale(load_breast_cancer().data)  # 569 x 30, of rank 30
 OPPOSITE = rng.standard_normal((15, 20))
@@ -144,14 +150,24 @@ def smaller_first(selector, X, y):
         smaller = clone(selector).set_params(n_features_to_select=count).fit_view(view)
         assert smaller.indices_.tolist() == largest[:count]
         if hasattr(smaller, "ranking_"):
-            assert smaller.ranking_[smaller.indices_].tolist() == list(range(1, count + 1))
+            assert smaller.ranking_[smaller.indices_].tolist() == list(
+                range(1, count + 1)
+            )
 
 
 ORDER = [order_of_rows, order_of_columns]
 OF_COLUMNS = [units, signs, origins]
 OF_COPIES = [copies_in_order, smaller_first]
-STATISTICS = [*ORDER, scale, *OF_COLUMNS, names_of_the_target, constants_last, *OF_COPIES]
-TIED_AT_ZERO = [*ORDER, scale, *OF_COLUMNS, names_of_the_target, zeros_last, *OF_COPIES]  # and constants among them
+STATISTICS = [
+    *ORDER,
+    scale,
+    *OF_COLUMNS,
+    names_of_the_target,
+    constants_last,
+    *OF_COPIES,
+]
+# and constants among them
+TIED_AT_ZERO = [*ORDER, scale, *OF_COLUMNS, names_of_the_target, zeros_last, *OF_COPIES]
 TIES = ["full column rank", "copies", "multiples", "counts"]
 
 
@@ -164,7 +180,9 @@ SCORES = {
     "jmi": selectors.JMISelector(R),
     "jmi of equal widths": selectors.JMISelector(R, strategy="width"),
     "mrmr": selectors.MRMRSelector(R),
-    "mrmr of information": selectors.MRMRSelector(R, redundancy="mutual_information", scheme="difference"),
+    "mrmr of information": selectors.MRMRSelector(
+        R, redundancy="mutual_information", scheme="difference"
+    ),
     "relieff": selectors.ReliefFSelector(R, n_neighbors=3),
     "multisurf": selectors.MultiSURFSelector(R),
     "surf": selectors.MultiSURFSelector(R, form="surf"),
@@ -172,15 +190,21 @@ SCORES = {
     "forward": selectors.ForwardSelector(R),
     "hsic lasso": selectors.HSICLassoSelector(R, block_size=None),
 }
-DISTANCES = {name: SCORES[name] for name in ("relieff", "multisurf", "surf", "surf star")}
+DISTANCES = {
+    name: SCORES[name] for name in ("relieff", "multisurf", "surf", "surf star")
+}
 FORESTS = {
     "forest rfe": selectors.ForestRFESelector(R, n_estimators=5, random_state=0),
-    "permutation importance": selectors.PermutationImportanceSelector(R, n_estimators=5, n_repeats=2, random_state=0),
+    "permutation importance": selectors.PermutationImportanceSelector(
+        R, n_estimators=5, n_repeats=2, random_state=0
+    ),
     "boruta": selectors.BorutaSelector(R, n_estimators=5, max_iter=4, random_state=0),
 }
 FIXED_COLUMNS = {  # of V alone
     "leverage": selectors.LeverageScoreSelector(R, strategy="top", rank=3),
-    "leverage of sigma V": selectors.LeverageScoreSelector(R, strategy="top", columns="sigma_V"),
+    "leverage of sigma V": selectors.LeverageScoreSelector(
+        R, strategy="top", columns="sigma_V"
+    ),
     "ridge leverage": selectors.RidgeLeverageSelector(R),
     "single svd": selectors.SingleSVDSelector(R),
     "single svd of v alone": selectors.SingleSVDSelector(R, form="basis_only"),
@@ -196,13 +220,31 @@ FIXED_COLUMNS = {  # of V alone
 }
 DRAWN_COLUMNS = {
     "leverage sampled": selectors.LeverageScoreSelector(R, random_state=0),
-    "leverage sampled, distinct": selectors.LeverageScoreSelector(R, replace=False, random_state=0),
-    "adaptive pivoting": selectors.AdaptiveRandomizedPivotingSelector(R, random_state=0),
+    "leverage sampled, distinct": selectors.LeverageScoreSelector(
+        R, replace=False, random_state=0
+    ),
+    "adaptive pivoting": selectors.AdaptiveRandomizedPivotingSelector(
+        R, random_state=0
+    ),
     "random pivots": selectors.RandomlyPivotedQRSelector(R, random_state=0),
 }
-CENTRED = {"leverage, centred": selectors.LeverageScoreSelector(R, strategy="top", rank=3, center=True)}
-PICKS = {"cur": selectors.CURSelector(R), "cur of rank 2": selectors.CURSelector(R, rank=2)}
-RANKED = ["leverage", "leverage of sigma V", "ridge leverage", "rrqr", "rrqr by norm", "strong rrqr"]
+CENTRED = {
+    "leverage, centred": selectors.LeverageScoreSelector(
+        R, strategy="top", rank=3, center=True
+    )
+}
+PICKS = {
+    "cur": selectors.CURSelector(R),
+    "cur of rank 2": selectors.CURSelector(R, rank=2),
+}
+RANKED = [
+    "leverage",
+    "leverage of sigma V",
+    "ridge leverage",
+    "rrqr",
+    "rrqr by norm",
+    "strong rrqr",
+]
 NESTED = {name: FIXED_COLUMNS[name] for name in RANKED} | PICKS
 
 GROUPS = [  # selectors, rows, targets, promises
@@ -216,11 +258,13 @@ GROUPS = [  # selectors, rows, targets, promises
     ),
     (DISTANCES, ["labelled counts"], ["three", "numbers"], [order_of_rows, order_of_columns, units]),
     (
-        {"cmim of four bins": selectors.JMISelector(R, criterion="cmim", n_bins=4)},  # bins of unequal counts
+        # bins of unequal counts
+        {"cmim of four bins": selectors.JMISelector(R, criterion="cmim", n_bins=4)},
         ["labelled"], ["three", "numbers"], without(STATISTICS, signs, names_of_the_target),
     ),
     (
-        {"shrunken centroids": selectors.ShrunkenCentroidsSelector(R)},  # whose s_0 has a unit
+        # whose s_0 has a unit
+        {"shrunken centroids": selectors.ShrunkenCentroidsSelector(R)},
         ["labelled"], ["three"], without(TIED_AT_ZERO, units),
     ),
     (
@@ -234,11 +278,13 @@ GROUPS = [  # selectors, rows, targets, promises
         ["labelled"], ["two", "numbers"], without(TIED_AT_ZERO, order_of_rows),
     ),
     (
-        {"knockoffs": selectors.KnockoffSelector(R, random_state=0)},  # it draws copies of columns
+        # it draws copies of columns
+        {"knockoffs": selectors.KnockoffSelector(R, random_state=0)},
         ["labelled"], ["numbers"], [scale, *OF_COLUMNS, names_of_the_target, constants_last, smaller_first],
     ),
     (
-        {"alpha investing": selectors.AlphaInvestingSelector(R, wealth=5.0)},  # columns are a stream
+        # columns are a stream
+        {"alpha investing": selectors.AlphaInvestingSelector(R, wealth=5.0)},
         ["labelled"], ["two", "numbers"], [order_of_rows, scale, *OF_COLUMNS, names_of_the_target, smaller_first],
     ),
     (
@@ -253,7 +299,8 @@ GROUPS = [  # selectors, rows, targets, promises
         ["labelled"], ["two"], [*ORDER, signs, names_of_the_target, zeros_last],
     ),
     (
-        {"laplacian score": selectors.LaplacianScoreSelector(R)},  # distances have units
+        # distances have units
+        {"laplacian score": selectors.LaplacianScoreSelector(R)},
         ["labelled"], ["none"], [*ORDER, scale, signs, origins, constants_last, *OF_COPIES],
     ),
     ({"farthest": selectors.FarthestPointSelector(R)}, ["wide"], ["none"], [*ORDER, scale, *OF_COPIES]),
@@ -267,7 +314,13 @@ GROUPS = [  # selectors, rows, targets, promises
     ),
 ]  # fmt: skip
 CASES = [
-    pytest.param(selector, ROWS[rows], TARGETS[target], promise, id=f"{promise.__name__}-{name}-{rows}-{target}")
+    pytest.param(
+        selector,
+        ROWS[rows],
+        TARGETS[target],
+        promise,
+        id=f"{promise.__name__}-{name}-{rows}-{target}",
+    )
     for chosen, all_rows, targets, promises in GROUPS
     for name, selector in chosen.items()
     for rows in all_rows
@@ -297,7 +350,9 @@ def test_what_may_not_decide_does_not(selector, X, y, promise):
     ],
     ids=lambda value: getattr(value, "__name__", repr(value)),
 )
-def test_each_promise_is_broken_by_a_method_that_does_not_make_it(selector, rows, promise):
+def test_each_promise_is_broken_by_a_method_that_does_not_make_it(
+    selector, rows, promise
+):
     """Negative control."""
     y = TARGETS["two"] if rows == "labelled" else None
     with pytest.raises(AssertionError):

@@ -27,7 +27,9 @@ rng = np.random.default_rng(99)
 def correlated(n, d, seed=0, rho=0.5):
     """Gaussian rows whose columns i and j have the correlation rho^|i - j|."""
     C = rho ** np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
-    return np.random.default_rng(seed).standard_normal((n, d)) @ np.linalg.cholesky(C).T, C
+    return np.random.default_rng(seed).standard_normal((n, d)) @ np.linalg.cholesky(
+        C
+    ).T, C
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.9])
@@ -37,9 +39,18 @@ def test_exchanging_any_column_with_its_knockoff_changes_no_second_moment(rho):
     gap = equicorrelated_gap(C)
     assert gap == pytest.approx(min(1.0, 2 * np.linalg.eigvalsh(C)[0]), rel=1e-12)
     A = gaussian_knockoffs(np.eye(6), C, gap, SimpleNamespace(standard_normal=np.zeros))
-    B = gaussian_knockoffs(np.zeros((6, 6)), C, gap, SimpleNamespace(standard_normal=lambda shape: np.eye(6)))
+    B = gaussian_knockoffs(
+        np.zeros((6, 6)),
+        C,
+        gap,
+        SimpleNamespace(standard_normal=lambda shape: np.eye(6)),
+    )
     joint = np.block([[C, C @ A], [A.T @ C, A.T @ C @ A + B.T @ B]])
-    assert_allclose(joint, np.block([[C, C - gap * np.eye(6)], [C - gap * np.eye(6), C]]), atol=1e-12)
+    assert_allclose(
+        joint,
+        np.block([[C, C - gap * np.eye(6)], [C - gap * np.eye(6), C]]),
+        atol=1e-12,
+    )
     for feature in range(6):
         exchanged = np.arange(12)
         exchanged[[feature, feature + 6]] = feature + 6, feature
@@ -79,9 +90,11 @@ def test_the_threshold_is_the_textbooks(fdr, offset):
 def test_statistics_are_differences_of_the_lassos_coefficients(name):
     X, _ = correlated(90, 12)
     number = X[:, 0] - X[:, 5] + rng.standard_normal(90)
-    y = {"numbers": number, "two classes": (number > 0).astype(int), "three classes": np.digitize(number, [-0.5, 0.5])}[
-        name
-    ]
+    y = {
+        "numbers": number,
+        "two classes": (number > 0).astype(int),
+        "three classes": np.digitize(number, [-0.5, 0.5]),
+    }[name]
     selector = KnockoffSelector(12, random_state=7).fit(X * 100 - 3, y)
     drawn = np.random.default_rng(7)
     Z = standardised_columns(X).T
@@ -92,7 +105,11 @@ def test_statistics_are_differences_of_the_lassos_coefficients(name):
     for target in targets:
         most = np.abs(both.T @ (target - target.mean())).max() / 90
         folds = KFold(5, shuffle=True, random_state=int(drawn.integers(2**31)))
-        sizes += np.abs(LassoCV(alphas=most * np.geomspace(0.9, 0.02, 25), cv=folds).fit(both, target).coef_)
+        sizes += np.abs(
+            LassoCV(alphas=most * np.geomspace(0.9, 0.02, 25), cv=folds)
+            .fit(both, target)
+            .coef_
+        )
     assert_allclose(selector.scores_, sizes[:12] - sizes[12:], atol=1e-6)
     assert {0, 5} & set(selector.indices_[:2])
     assert selector.threshold_ == knockoff_threshold(selector.scores_, 0.1)
@@ -106,7 +123,9 @@ def test_the_false_discovery_rate_is_controlled_and_planted_features_are_found()
     controls = []
     for seed in range(15):
         X, _ = correlated(160, 30, seed, rho=0.3)
-        y = X[:, ::3].sum(axis=1) + 2 * np.random.default_rng(seed + 1000).standard_normal(160)
+        y = X[:, ::3].sum(axis=1) + 2 * np.random.default_rng(
+            seed + 1000
+        ).standard_normal(160)
         selector = KnockoffSelector(fdr=0.2, random_state=seed).fit(X, y)
         kept = np.flatnonzero(selector.scores_ >= selector.threshold_)
         positive = np.flatnonzero(selector.scores_ > 0)
@@ -120,7 +139,9 @@ def test_the_false_discovery_rate_is_controlled_and_planted_features_are_found()
 
 def test_nothing_is_kept_of_noise_and_it_says_so():
     X, _ = correlated(80, 8)
-    with pytest.warns(UserWarning, match="KnockoffSelector: the method keeps none of 8 features"):
+    with pytest.warns(
+        UserWarning, match="KnockoffSelector: the method keeps none of 8 features"
+    ):
         selector = KnockoffSelector(random_state=0).fit(X, rng.standard_normal(80))
     assert selector.threshold_ == np.inf
     assert selector.indices_.size == 1
@@ -129,9 +150,18 @@ def test_nothing_is_kept_of_noise_and_it_says_so():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (np.ones((12, 2001)), "expected at most 2000 features, got 2001; keep fewer columns without looking at y"),
-        (correlated(9, 4)[0], "expected at least 10 rows, for 5 folds, got n_samples = 9"),
-        (np.tile(np.sign(np.arange(20) - 9.5)[:, None], 2), "expected columns that are linearly independent, got"),
+        (
+            np.ones((12, 2001)),
+            "expected at most 2000 features, got 2001; keep fewer columns without looking at y",
+        ),
+        (
+            correlated(9, 4)[0],
+            "expected at least 10 rows, for 5 folds, got n_samples = 9",
+        ),
+        (
+            np.tile(np.sign(np.arange(20) - 9.5)[:, None], 2),
+            "expected columns that are linearly independent, got",
+        ),
     ],
 )
 def test_what_it_refuses(rows, message):
@@ -142,12 +172,18 @@ def test_what_it_refuses(rows, message):
 def test_seeds_decide_which_knockoffs_are_drawn():
     X, _ = correlated(80, 8)
     y = X[:, 0] + rng.standard_normal(80)
-    first, again, second = (KnockoffSelector(8, random_state=seed).fit(X, y).scores_ for seed in (1, 1, 2))
+    first, again, second = (
+        KnockoffSelector(8, random_state=seed).fit(X, y).scores_ for seed in (1, 1, 2)
+    )
     assert_array_equal(first, again)
     assert not np.array_equal(first, second)
 
 
-KNOCKPY = json.loads((Path(__file__).parents[1] / "data" / "packages" / "knockpy.json").read_text(encoding="utf-8"))
+KNOCKPY = json.loads(
+    (Path(__file__).parents[1] / "data" / "packages" / "knockpy.json").read_text(
+        encoding="utf-8"
+    )
+)
 
 
 def test_thresholds_and_gaps_are_those_of_knockpy():

@@ -26,7 +26,15 @@ def test_meets_scikit_learn_and_the_optimality_conditions(share, n, d):
     C = share / (2 * np.abs(X.T @ y).max())
     fitted = L1SVMSelector(C=C, tol=1e-3).fit(X, y)
     w = fitted.coef_[0]
-    peer = LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=False, tol=1e-7, max_iter=100_000, random_state=0)
+    peer = LinearSVC(
+        penalty="l1",
+        dual=False,
+        C=C,
+        fit_intercept=False,
+        tol=1e-7,
+        max_iter=100_000,
+        random_state=0,
+    )
     theirs = value(X, y, C, peer.fit(X, y).coef_[0])
     assert fitted.objective_ == pytest.approx(value(X, y, C, w), rel=1e-12)
     assert fitted.objective_ == pytest.approx(theirs, rel=1e-3)
@@ -53,4 +61,6 @@ def test_attributes():
     assert fitted.gap_ <= 0.01
     decided = np.where(X @ fitted.coef_[0] > 0, 1, -1)
     assert (decided == y).mean() > 0.85
-    np.testing.assert_allclose(L1SVMSelector(C=0.05).fit(X, -y).coef_, -fitted.coef_, atol=1e-12)
+    np.testing.assert_allclose(
+        L1SVMSelector(C=0.05).fit(X, -y).coef_, -fitted.coef_, atol=1e-12
+    )

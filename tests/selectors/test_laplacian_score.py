@@ -18,8 +18,14 @@ def textbook(X, n_neighbors=5, kernel_width=None, edges="heat"):
     W = np.zeros((n, n))
     for i in range(n):
         others = [j for j in range(n) if j != i]
-        for j in sorted(others, key=lambda j: (round(distances[i, j], 9), j))[:n_neighbors]:
-            W[i, j] = W[j, i] = 1.0 if edges == "binary" else np.exp(-(distances[i, j] ** 2) / (2 * t**2))
+        for j in sorted(others, key=lambda j: (round(distances[i, j], 9), j))[
+            :n_neighbors
+        ]:
+            W[i, j] = W[j, i] = (
+                1.0
+                if edges == "binary"
+                else np.exp(-(distances[i, j] ** 2) / (2 * t**2))
+            )
     D = np.diag(W.sum(axis=1))
     ones = np.ones(n)
     scores = []
@@ -46,7 +52,13 @@ def ties():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"n_neighbors": 1}, {"n_neighbors": 59}, {"n_neighbors": 3, "kernel_width": 0.7}, {"edges": "binary"}],
+    [
+        {},
+        {"n_neighbors": 1},
+        {"n_neighbors": 59},
+        {"n_neighbors": 3, "kernel_width": 0.7},
+        {"edges": "binary"},
+    ],
     ids=str,
 )
 def test_scores_are_the_textbooks(form, options):
@@ -55,7 +67,9 @@ def test_scores_are_the_textbooks(form, options):
     expected = textbook(X, **options)
     assert_allclose(selector.scores_, expected, rtol=1e-10)
     assert_array_equal(selector.indices_, np.argsort(expected)[:4])
-    width = np.inf if "edges" in options else options.get("kernel_width", pdist(X).mean())
+    width = (
+        np.inf if "edges" in options else options.get("kernel_width", pdist(X).mean())
+    )
     assert selector.kernel_width_ == pytest.approx(width, rel=1e-12)
     # ties go to the lower row
     tied = LaplacianScoreSelector(4, **options).fit(form(ties()))
@@ -67,7 +81,10 @@ def test_equal_rows_far_from_the_origin_have_distance_zero(form):
     X = np.repeat(gaussian(10, 200), 3, axis=0) + 100.0
     neighbors, mean_distance = nearest_rows(form(X), 2)
     assert mean_distance == pytest.approx(pdist(X).mean(), rel=1e-10)
-    assert_array_equal(neighbors // 3, np.repeat(np.arange(10), 3)[:, None] + np.zeros((1, 2), dtype=int))
+    assert_array_equal(
+        neighbors // 3,
+        np.repeat(np.arange(10), 3)[:, None] + np.zeros((1, 2), dtype=int),
+    )
 
 
 def test_a_feature_that_is_constant_wherever_there_is_an_edge():

@@ -1,6 +1,7 @@
 """Sizes of blocks, and limits between two routes to the same numbers: with any other value the numbers are the same.
 
-Each class is compared with its textbook at the values that it has. A few rows do not reach these, so here they change.
+Each class is compared with its textbook at the values that it has. A few rows do not
+reach these, so here they change.
 """
 
 import numpy as np
@@ -35,7 +36,9 @@ CLASSES = np.digitize(X[:, 0] + X[:, 3], [-0.5, 0.7])
 NUMBERS = X[:, 1] - X[:, 5] ** 2 + rng.standard_normal(42)
 COUNTS = rng.integers(0, 3, (42, 12)).astype(float)
 TARGETS = {"two": CLASSES > 0, "three": CLASSES, "numbers": NUMBERS}
-TEXT = rng.poisson(0.3 + 0.4 * np.outer(np.arange(50) % 2, np.arange(300) < 25)) * rng.uniform(0.5, 1.5, (50, 300))
+TEXT = rng.poisson(
+    0.3 + 0.4 * np.outer(np.arange(50) % 2, np.arange(300) < 25)
+) * rng.uniform(0.5, 1.5, (50, 300))
 
 
 def scores_of(*choices, rows=(X, COUNTS)):
@@ -51,7 +54,8 @@ def alpha():
     """What a block computes ahead is renewed after each acceptance: products, lengths and levels."""
     draws = np.random.default_rng(5)
     rows = draws.standard_normal((300, 60)) + draws.standard_normal((300, 1))
-    rows[:, 40:45] = rows[:, :5] + 1e-7 * draws.standard_normal((300, 5))  # nearly dependent, between others
+    # nearly dependent, between others
+    rows[:, 40:45] = rows[:, :5] + 1e-7 * draws.standard_normal((300, 5))
     target = rows @ (draws.standard_normal(60) * 10.0 ** -np.linspace(0, 4, 60))
     fit = alpha_investing(rows, target, wealth=0.5, delta=0.5, p_value="chi2")
     assert fit.accepted.size > 10
@@ -69,11 +73,19 @@ def compression(form):
     rows = np.random.default_rng(0).standard_normal((40, 1000))
     rows *= np.random.default_rng(1).random(rows.shape) < 0.1
     single = blocks.project(form(rows.astype(np.float32)))
-    return blocks.project(form(rows)), single.astype(float) / 1e3, blocks.expand(np.arange(7.0)), blocks.gram()
+    return (
+        blocks.project(form(rows)),
+        single.astype(float) / 1e3,
+        blocks.expand(np.arange(7.0)),
+        blocks.gram(),
+    )
 
 
 def forward_picks():
-    return [selectors.ForwardSelector(5).fit(X, target).indices_ for target in TARGETS.values()]
+    return [
+        selectors.ForwardSelector(5).fit(X, target).indices_
+        for target in TARGETS.values()
+    ]
 
 
 def graded_bases():
@@ -89,7 +101,10 @@ def graded_bases():
 def hinge():
     rows = X * (np.abs(X) > 0.7)
     signs = np.where(CLASSES, 1.0, -1.0)
-    return [hinge_dual(form(rows), signs, 1e-2, tol=1e-10).primal for form in DENSE_AND_SPARSE]
+    return [
+        hinge_dual(form(rows), signs, 1e-2, tol=1e-10).primal
+        for form in DENSE_AND_SPARSE
+    ]
 
 
 def subset_errors():
@@ -109,7 +124,10 @@ def hsic():
     mixed[:, ::2] = COUNTS[:, ::2]
     codes = np.arange(12) % 2 == 0
     options = {"penalty": 0.2, "block_size": 7, "discrete_features": codes}
-    return scores_of(*(selectors.HSICLassoSelector(r, **options, random_state=1) for r in (3, None)), rows=[mixed])
+    return scores_of(
+        *(selectors.HSICLassoSelector(r, **options, random_state=1) for r in (3, None)),
+        rows=[mixed],
+    )
 
 
 def tied_neighbors():
@@ -117,7 +135,9 @@ def tied_neighbors():
     rows = np.random.default_rng(1).integers(0, 2, (60, 9)).astype(float)
     rows[40:] = rows[:20]
     results = [nearest_rows(form(rows), 7) for form in DENSE_AND_SPARSE]
-    return [np.sort(neighbors, axis=1) for neighbors, _ in results] + [distance for _, distance in results]
+    return [np.sort(neighbors, axis=1) for neighbors, _ in results] + [
+        distance for _, distance in results
+    ]
 
 
 def streams():
@@ -130,13 +150,19 @@ def streams():
         Rule(0.5, 1.0, n_initial=10, outside_scores_one=False),
         Rule(0.5, 1.0, n_initial=10, ridge=0.3),
     ]
-    passes = [one_pass(rows, rule, np.array([7, 11], dtype=np.uint64)) for rule in rules]
+    passes = [
+        one_pass(rows, rule, np.array([7, 11], dtype=np.uint64)) for rule in rules
+    ]
     assert all(10 < stream.positions.size < 150 for stream in passes)
-    return [stream.positions for stream in passes] + [stream.scores for stream in passes]
+    return [stream.positions for stream in passes] + [
+        stream.scores for stream in passes
+    ]
 
 
 def paths():
-    samples = np.array([np.random.default_rng(seed).permutation(42)[:31] for seed in range(5)])
+    samples = np.array(
+        [np.random.default_rng(seed).permutation(42)[:31] for seed in range(5)]
+    )
     targets = np.stack([NUMBERS, CLASSES, -NUMBERS, NUMBERS**2, NUMBERS + 1e6])
     return first_least_angles(standardised_columns(X * 1e3 + 7), samples, targets, 11)
 
@@ -144,8 +170,15 @@ def paths():
 def forest():
     model = RandomForestRegressor(25, max_features=0.5, random_state=1).fit(X, NUMBERS)
     trees = Forest.of_trees([tree.tree_ for tree in model.estimators_], shares=False)
-    permutations = np.array([np.random.default_rng(seed).permutation(42) for seed in range(3)])
-    return permutation_importances(trees, X.astype(np.float32), permutations, lambda sums: sums[:, :, 0].std(axis=1))
+    permutations = np.array(
+        [np.random.default_rng(seed).permutation(42) for seed in range(3)]
+    )
+    return permutation_importances(
+        trees,
+        X.astype(np.float32),
+        permutations,
+        lambda sums: sums[:, :, 0].std(axis=1),
+    )
 
 
 def pivots():
@@ -172,8 +205,13 @@ def single_svd():
     for name in ("wide", "low rank plus noise", "few non-zeros", "Kahan"):
         rows, k = MATRICES[name]
         for form in ("residual", "basis_only"):
-            indices = selectors.SingleSVDSelector(k, form=form).fit(sparse.csr_array(rows)).indices_
-            chosen += sorted(indices) if name == "Kahan" else list(indices)  # rounding decides its order
+            indices = (
+                selectors.SingleSVDSelector(k, form=form)
+                .fit(sparse.csr_array(rows))
+                .indices_
+            )
+            # rounding decides its order
+            chosen += sorted(indices) if name == "Kahan" else list(indices)
     return chosen
 
 
@@ -184,12 +222,17 @@ def eliminations():
     for solver in ("auto", "liblinear"):
         view = TrainingView(TEXT, labels)
         for r in (40, 200, 210, 300, 100):
-            rankings.append(selectors.SVMRFESelector(r, solver=solver).fit_view(view).ranking_)
+            rankings.append(
+                selectors.SVMRFESelector(r, solver=solver).fit_view(view).ranking_
+            )
     return rankings
 
 
 RELIEF = [selectors.ReliefFSelector(1, n_neighbors=3)]
-RELIEF += [selectors.MultiSURFSelector(1, form=form) for form in ("multisurf", "surf", "surf_star")]
+RELIEF += [
+    selectors.MultiSURFSelector(1, form=form)
+    for form in ("multisurf", "surf", "surf_star")
+]
 ROUGH = {"ROUGH_ROWS": 0, "ROUGH_COLUMNS": 2, "ROUGH_BLOCK": 16}
 IN_BLOCKS = {"WHOLE_ROWS": 0, "BLOCK": 100}
 
@@ -200,17 +243,33 @@ LIMITS = [  # module, other values, numbers
     ("forward_ridge", {"BLOCK": 60}, forward_picks),
     *(
         ("gaussian_blocks", limits, lambda form=form: compression(form))
-        for limits in ({"PANEL": 1, "PRODUCT": 2**21}, {"PANEL": 2 * 256 * 7, "PRODUCT": 21}, {"PRODUCT": 21})
-        for form in (*DENSE_AND_SPARSE, np.asfortranarray, sparse.csr_matrix, sparse.csc_array)
+        for limits in (
+            {"PANEL": 1, "PRODUCT": 2**21},
+            {"PANEL": 2 * 256 * 7, "PRODUCT": 21},
+            {"PRODUCT": 21},
+        )
+        for form in (
+            *DENSE_AND_SPARSE,
+            np.asfortranarray,
+            sparse.csr_matrix,
+            sparse.csc_array,
+        )
     ),
     ("graded", {"BLOCK": 1}, graded_bases),
     ("hinge_dual", {"MAX_ORDER": 0}, hinge),
     ("hinge_dual", {"BLOCK": 5}, newton_step),
     ("hsic_lasso", {"N_CANDIDATES": 1, "BLOCK": 200}, hsic),
-    *(("laplacian", {"TILE": side * side}, tied_neighbors) for side in (1, 2, 3, 16, 59)),
+    *(
+        ("laplacian", {"TILE": side * side}, tied_neighbors)
+        for side in (1, 2, 3, 16, 59)
+    ),
     ("laplacian", {"BLOCK": 100}, tied_neighbors),
     ("least_angles", {"ENTRIES": 12}, paths),
-    ("neighbor_information", {"BLOCK": 50}, lambda: scores_of(selectors.MutualInformationSelector(4, random_state=0))),
+    (
+        "neighbor_information",
+        {"BLOCK": 50},
+        lambda: scores_of(selectors.MutualInformationSelector(4, random_state=0)),
+    ),
     ("one_way", {"BLOCK": 50}, lambda: scores_of(selectors.FTestSelector(4))),
     ("online_leverage", {"FORESIGHT": 0.0}, streams),
     ("online_leverage", {"FORESIGHT": 1e9}, streams),

@@ -14,7 +14,12 @@ RANK = 8
 OPTIONS = {
     "one": {"sampling_rate": 1.5},
     "project": {"sampling_rate": 1.5, "outside_span": "project"},
-    "ridge": {"sampling_rate": 1.5, "outside_span": "ridge", "ridge": 0.5, "n_initial": 3},
+    "ridge": {
+        "sampling_rate": 1.5,
+        "outside_span": "ridge",
+        "ridge": 0.5,
+        "n_initial": 3,
+    },
     "theory": {},
 }
 
@@ -43,7 +48,10 @@ def assert_same(selector, expected):
     assert_allclose(selector.weights_, expected.weights_, rtol=1e-12)
     assert_allclose(selector.scores_, expected.scores_, rtol=1e-12, atol=1e-13)
     assert_array_equal(selector.seen_indices_, expected.seen_indices_)
-    assert (selector.n_seen_, selector.n_features_in_) == (expected.n_seen_, expected.n_features_in_)
+    assert (selector.n_seen_, selector.n_features_in_) == (
+        expected.n_seen_,
+        expected.n_features_in_,
+    )
     assert selector.sampling_rate_ == expected.sampling_rate_
 
 
@@ -83,11 +91,17 @@ def test_states_do_not_share_memory():
 def test_feature_indices_name_the_columns(selector):
     order = np.random.default_rng(2).permutation(D)
     plain = clone(selector).fit(X[:, order])
-    selector.partial_fit_columns(X[:, order[:90]], order[:90]).partial_fit_columns(X[:, order[90:]], list(order[90:]))
+    selector.partial_fit_columns(X[:, order[:90]], order[:90]).partial_fit_columns(
+        X[:, order[90:]], list(order[90:])
+    )
     assert_array_equal(selector.indices_, order[plain.indices_])
     assert_array_equal(selector.seen_indices_, order)
     assert selector.n_features_in_ == D
-    assert_allclose(np.sort(selector.transform(X), axis=1), np.sort(plain.transform(X[:, order]), axis=1), rtol=1e-9)
+    assert_allclose(
+        np.sort(selector.transform(X), axis=1),
+        np.sort(plain.transform(X[:, order]), axis=1),
+        rtol=1e-9,
+    )
 
 
 def test_memory_is_that_of_the_kept_columns(peak_memory):
@@ -112,23 +126,34 @@ def test_memory_is_that_of_the_kept_columns(peak_memory):
     assert long < 1.1 * short + 200 * d  # a longer stream costs a few numbers a column
 
 
-@pytest.mark.parametrize("options", [{}, {"outside_span": "project"}, {"outside_span": "ridge", "ridge": 1.0}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"outside_span": "project"}, {"outside_span": "ridge", "ridge": 1.0}],
+)
 @pytest.mark.parametrize("shape", [(N, D), (3 * D, D)])
 def test_the_wanted_number_is_met_and_its_rate_repeats_it(shape, options):
     X = low_rank(*shape, 20)
     selector = OnlineLeverageSelector(40, random_state=3, **options).fit(X)
-    # as printed, one direction more raises the scores of all that follow: the count jumps
-    assert abs(selector.indices_.size - 40) <= (3 if options.get("outside_span") == "project" else 0)
-    again = OnlineLeverageSelector(sampling_rate=selector.sampling_rate_, random_state=3, **options)
+    # as printed, one direction more raises the scores of all that follow: the count
+    # jumps
+    assert abs(selector.indices_.size - 40) <= (
+        3 if options.get("outside_span") == "project" else 0
+    )
+    again = OnlineLeverageSelector(
+        sampling_rate=selector.sampling_rate_, random_state=3, **options
+    )
     assert_array_equal(clone(again).fit(X).indices_, selector.indices_)
     assert_allclose(clone(again).fit(X).weights_, selector.weights_, rtol=1e-9)
-    both = clone(selector).set_params(sampling_rate=selector.sampling_rate_)  # the rate goes first
+    # the rate goes first
+    both = clone(selector).set_params(sampling_rate=selector.sampling_rate_)
     assert_array_equal(streamed(both, X, 50).indices_, selector.indices_)
 
 
 def test_columns_taken_at_the_start():
     zeros = np.hstack([np.zeros((N, 2)), X])
-    selector = OnlineLeverageSelector(sampling_rate=1e-9, n_initial=4, random_state=0).fit(zeros)
+    selector = OnlineLeverageSelector(
+        sampling_rate=1e-9, n_initial=4, random_state=0
+    ).fit(zeros)
     assert_array_equal(selector.indices_, [2, 3, 4, 5])
     assert (selector.weights_ == 1).all()
     assert (selector.scores_[:2] == 0).all()
@@ -136,17 +161,21 @@ def test_columns_taken_at_the_start():
 
 
 def test_a_stream_may_keep_nothing_yet():
-    selector = OnlineLeverageSelector(random_state=0).partial_fit_columns(np.zeros((N, 3)))
+    selector = OnlineLeverageSelector(random_state=0).partial_fit_columns(
+        np.zeros((N, 3))
+    )
     assert selector.indices_.size == 0
     resumed = OnlineLeverageSelector().set_state(selector.get_state())
     assert_same(
-        resumed.partial_fit_columns(X), OnlineLeverageSelector(random_state=0).fit(np.hstack([X[:, :3] * 0, X]))
+        resumed.partial_fit_columns(X),
+        OnlineLeverageSelector(random_state=0).fit(np.hstack([X[:, :3] * 0, X])),
     )
 
 
 def test_a_stream_needs_a_fixed_rate():
     with pytest.raises(
-        ValueError, match=r"expected a fixed sampling rate, got n_features_to_select = 5, .*several passes"
+        ValueError,
+        match=r"expected a fixed sampling rate, got n_features_to_select = 5, .*several passes",
     ):
         OnlineLeverageSelector(5).partial_fit_columns(X)
 
@@ -158,40 +187,90 @@ spoiled[[2, 5, 5], [1, 1, 3]] = np.nan, np.inf, -np.inf
 @pytest.mark.parametrize(
     ("block", "indices", "message"),
     [
-        (np.ones((N + 1, 2)), None, f"expected columns of the stream's length, n = {N}, got {N + 1}"),
-        (np.full((N, 1), np.nan), None, r"got NaN or infinity in 1 of its 1 features, \[50\]; impute"),
-        (spoiled, [90, 80, 70, 60], r"got NaN or infinity in 2 of its 4 features, \[60, 80\]; impute"),
-        (sparse.csr_array(spoiled), None, r"got NaN or infinity in 2 of its 4 features, \[51, 53\]; impute"),
-        (np.full((N, 7), -np.inf), None, r"in 7 of its 7 features, \[50, 51, 52, 53, 54\] and more; impute"),
+        (
+            np.ones((N + 1, 2)),
+            None,
+            f"expected columns of the stream's length, n = {N}, got {N + 1}",
+        ),
+        (
+            np.full((N, 1), np.nan),
+            None,
+            r"got NaN or infinity in 1 of its 1 features, \[50\]; impute",
+        ),
+        (
+            spoiled,
+            [90, 80, 70, 60],
+            r"got NaN or infinity in 2 of its 4 features, \[60, 80\]; impute",
+        ),
+        (
+            sparse.csr_array(spoiled),
+            None,
+            r"got NaN or infinity in 2 of its 4 features, \[51, 53\]; impute",
+        ),
+        (
+            np.full((N, 7), -np.inf),
+            None,
+            r"in 7 of its 7 features, \[50, 51, 52, 53, 54\] and more; impute",
+        ),
         (np.ones(N), None, "Expected 2D array"),
-        (np.ones((N, 2)), [1.0, 2.0], "expected feature_indices to be 2 non-negative integers.*got float64"),
-        (np.ones((N, 2)), [100], r"non-negative integers, one for each column of the block, got int64 of shape \(1,\)"),
+        (
+            np.ones((N, 2)),
+            [1.0, 2.0],
+            "expected feature_indices to be 2 non-negative integers.*got float64",
+        ),
+        (
+            np.ones((N, 2)),
+            [100],
+            r"non-negative integers, one for each column of the block, got int64 of shape \(1,\)",
+        ),
         (np.ones((N, 2)), [-1, 100], "2 non-negative integers"),
-        (np.ones((N, 2)), [100, 100], r"expected every feature to arrive once, got \[100\] again"),
-        (np.ones((N, 2)), [100, 3], r"expected every feature to arrive once, got \[3\] again"),
+        (
+            np.ones((N, 2)),
+            [100, 100],
+            r"expected every feature to arrive once, got \[100\] again",
+        ),
+        (
+            np.ones((N, 2)),
+            [100, 3],
+            r"expected every feature to arrive once, got \[3\] again",
+        ),
     ],
 )
 def test_bad_blocks_are_refused_and_change_nothing(block, indices, message):
     selector = OnlineLeverageSelector(random_state=0).partial_fit_columns(X[:, :50])
     with pytest.raises(ValueError, match=message):
         selector.partial_fit_columns(block, indices)
-    assert_same(selector.partial_fit_columns(X[:, 50:]), OnlineLeverageSelector(random_state=0).fit(X))
+    assert_same(
+        selector.partial_fit_columns(X[:, 50:]),
+        OnlineLeverageSelector(random_state=0).fit(X),
+    )
 
 
-@pytest.mark.parametrize(("block", "indices"), [(spoiled, None), (np.ones((N, 2)), [4, 4])])
+@pytest.mark.parametrize(
+    ("block", "indices"), [(spoiled, None), (np.ones((N, 2)), [4, 4])]
+)
 def test_a_refused_first_block_starts_nothing(block, indices):
     rng = np.random.default_rng(3)
     selector = OnlineLeverageSelector(random_state=rng, sampling_rate=1.5)
-    with pytest.raises(ValueError, match=r"expected (finite numbers in the block|every feature to arrive once)"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected (finite numbers in the block|every feature to arrive once)",
+    ):
         selector.partial_fit_columns(block, indices)
     assert not hasattr(selector, "indices_")
     assert rng.bit_generator.state == np.random.default_rng(3).bit_generator.state
-    assert_same(selector.partial_fit_columns(X), OnlineLeverageSelector(random_state=3, sampling_rate=1.5).fit(X))
+    assert_same(
+        selector.partial_fit_columns(X),
+        OnlineLeverageSelector(random_state=3, sampling_rate=1.5).fit(X),
+    )
 
 
 def test_no_state_without_a_stream():
     for selector in (OnlineLeverageSelector(), OnlineLeverageSelector().fit(X)):
-        with pytest.raises(ValueError, match="no stream has been started; call partial_fit_columns first"):
+        with pytest.raises(
+            ValueError,
+            match="no stream has been started; call partial_fit_columns first",
+        ):
             selector.get_state()
 
 
@@ -216,24 +295,71 @@ CORRUPT = {
     "missing": (without("Q"), r"got a state without \['Q'\]"),
     "unknown": (lambda state: state.update(extra=1), r"with unknown \['extra'\]"),
     "version": (altered("version", lambda v: 99), "expected version 1, got 99"),
-    "number": (altered("n_seen", lambda v: "many"), "expected n_seen to be a finite number, got 'many'"),
-    "nan": (altered("epsilon", lambda v: float("nan")), "expected epsilon to be a finite number"),
-    "negative": (altered("n_samples", lambda v: -v), "expected n_samples and n_seen to be counts"),
-    "type": (altered("positions", lambda v: v.astype(float)), r"expected positions to be a int64 array of shape \(k\)"),
-    "key": (altered("key", lambda v: v[:1]), r"expected key to be shape \(2\) with 2 = 2, got \(1,\)"),
-    "rows": (altered("Q", lambda v: v[:-1]), rf"expected Q to be shape \(n_samples, m\) with n_samples = {N}"),
+    "number": (
+        altered("n_seen", lambda v: "many"),
+        "expected n_seen to be a finite number, got 'many'",
+    ),
+    "nan": (
+        altered("epsilon", lambda v: float("nan")),
+        "expected epsilon to be a finite number",
+    ),
+    "negative": (
+        altered("n_samples", lambda v: -v),
+        "expected n_samples and n_seen to be counts",
+    ),
+    "type": (
+        altered("positions", lambda v: v.astype(float)),
+        r"expected positions to be a int64 array of shape \(k\)",
+    ),
+    "key": (
+        altered("key", lambda v: v[:1]),
+        r"expected key to be shape \(2\) with 2 = 2, got \(1,\)",
+    ),
+    "rows": (
+        altered("Q", lambda v: v[:-1]),
+        rf"expected Q to be shape \(n_samples, m\) with n_samples = {N}",
+    ),
     "rank": (altered("R", lambda v: v[:-1]), r"expected R to be shape \(m, m\)"),
-    "length": (altered("scores", lambda v: v[:-1]), r"expected scores to be shape \(n_seen\) with n_seen = 200"),
-    "infinite": (altered("R", lambda v: np.full_like(v, np.inf)), "expected R to be finite values"),
-    "basis": (altered("Q", lambda v: v * 1.001), "expected Q to be orthonormal columns"),
-    "factor": (altered("R", lambda v: v.T), "expected R to be an upper triangular matrix"),
-    "scores": (altered("scores", lambda v: v + 1), "expected scores to be values between 0 and 1, got"),
-    "order": (altered("positions", swapped), "expected positions to be increasing positions below n_seen = 200"),
-    "features": (altered("seen_indices", lambda v: v // 2), "expected seen_indices to be distinct non-negative"),
-    "weights": (altered("weights", lambda v: v * 1.01), "expected positions and weights to be those that key and"),
-    "other key": (altered("key", lambda v: v + np.uint64(1)), "expected positions and weights to be those that key"),
+    "length": (
+        altered("scores", lambda v: v[:-1]),
+        r"expected scores to be shape \(n_seen\) with n_seen = 200",
+    ),
+    "infinite": (
+        altered("R", lambda v: np.full_like(v, np.inf)),
+        "expected R to be finite values",
+    ),
+    "basis": (
+        altered("Q", lambda v: v * 1.001),
+        "expected Q to be orthonormal columns",
+    ),
+    "factor": (
+        altered("R", lambda v: v.T),
+        "expected R to be an upper triangular matrix",
+    ),
+    "scores": (
+        altered("scores", lambda v: v + 1),
+        "expected scores to be values between 0 and 1, got",
+    ),
+    "order": (
+        altered("positions", swapped),
+        "expected positions to be increasing positions below n_seen = 200",
+    ),
+    "features": (
+        altered("seen_indices", lambda v: v // 2),
+        "expected seen_indices to be distinct non-negative",
+    ),
+    "weights": (
+        altered("weights", lambda v: v * 1.01),
+        "expected positions and weights to be those that key and",
+    ),
+    "other key": (
+        altered("key", lambda v: v + np.uint64(1)),
+        "expected positions and weights to be those that key",
+    ),
     "skipped start": (
-        lambda state: state.update(positions=state["positions"][1:], weights=state["weights"][1:]),
+        lambda state: state.update(
+            positions=state["positions"][1:], weights=state["weights"][1:]
+        ),
         "expected positions and weights to be those that key and scores give",
     ),
 }
@@ -243,18 +369,29 @@ CORRUPT = {
 def test_corrupt_states_are_refused_and_change_nothing(case):
     change, message = CORRUPT[case]
     options = {"sampling_rate": 1.5, "random_state": 0}
-    state = OnlineLeverageSelector(**options).partial_fit_columns(X[:, :200]).get_state()
+    state = (
+        OnlineLeverageSelector(**options).partial_fit_columns(X[:, :200]).get_state()
+    )
     change(state)
     selector = OnlineLeverageSelector(**options).partial_fit_columns(X[:, :50])
     with pytest.raises(ValueError, match=message):
         selector.set_state(state)
-    assert_same(selector.partial_fit_columns(X[:, 50:]), OnlineLeverageSelector(**options).fit(X))
+    assert_same(
+        selector.partial_fit_columns(X[:, 50:]),
+        OnlineLeverageSelector(**options).fit(X),
+    )
 
 
 def test_states_of_other_parameters_are_refused():
     state = OnlineLeverageSelector().partial_fit_columns(X).get_state()
     ridge = {"outside_span": "ridge", "ridge": 1.0}
-    for options in ({"epsilon": 0.4}, {"sampling_rate": 2.0}, ridge, {"outside_span": "project"}, {"n_initial": 2}):
+    for options in (
+        {"epsilon": 0.4},
+        {"sampling_rate": 2.0},
+        ridge,
+        {"outside_span": "project"},
+        {"n_initial": 2},
+    ):
         with pytest.raises(
             ValueError,
             match=r"a state of the same parameters, Rule\(.*; construct the selector with "

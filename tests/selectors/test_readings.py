@@ -15,11 +15,16 @@ R = 40
 
 
 rng = np.random.default_rng(0)
-X = rng.standard_normal((15, 200)) * np.exp(rng.standard_normal(200)) + rng.standard_normal(200)
+X = rng.standard_normal((15, 200)) * np.exp(
+    rng.standard_normal(200)
+) + rng.standard_normal(200)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("selector", [selectors.BSSSelector(R), selectors.LeverageScoreSelector(R, strategy="top")])
+@pytest.mark.parametrize(
+    "selector",
+    [selectors.BSSSelector(R), selectors.LeverageScoreSelector(R, strategy="top")],
+)
 def test_centred_columns_are_those_of_the_centred_rows(selector, form):
     plain = selector.fit(form(X)).indices_
     before = selector.fit(X - X.mean(axis=0))
@@ -46,14 +51,16 @@ def test_columns_of_sigma_v_are_as_long_as_those_of_x():
     V = spectral_basis(X).V[bss.indices_] * bss.weights_[:, None]
     low, high = bss.eigenvalue_range_
     eigenvalues = np.linalg.eigvalsh(V.T @ V)
-    assert low <= eigenvalues[0] <= eigenvalues[-1] <= high  # the lemma asks for feasibility only
+    # the lemma asks for feasibility only
+    assert low <= eigenvalues[0] <= eigenvalues[-1] <= high
 
 
 BSS = selectors.BSSSelector(R)
 APPROXIMATE = selectors.ApproximateBSSSelector(R, n_projections=10, random_state=0)
 OTHERS = [
     (BSS, {"shifts": "section_4_1"}, True),
-    (BSS, {"no_candidate": "longest"}, False),  # Algorithm 1 finds a column in each step here
+    # Algorithm 1 finds a column in each step here
+    (BSS, {"no_candidate": "longest"}, False),
     (BSS, {"no_candidate": "skip"}, False),
     (BSS, {"gain": "mean"}, True),
     (APPROXIMATE, {"gain": "mean"}, True),
@@ -77,15 +84,20 @@ def test_the_other_readings_of_bss_promise_nothing(selector, reading, differs):
 
 def test_sums_without_signs_are_sums():
     signed, plain = (
-        selectors.SparseEmbedding(9, signed=is_signed, random_state=0).fit(X) for is_signed in (True, False)
+        selectors.SparseEmbedding(9, signed=is_signed, random_state=0).fit(X)
+        for is_signed in (True, False)
     )
     assert_array_equal(plain.buckets_, signed.buckets_)
-    expected = np.column_stack([X[:, plain.buckets_ == k].sum(axis=1) for k in range(9)])
+    expected = np.column_stack(
+        [X[:, plain.buckets_ == k].sum(axis=1) for k in range(9)]
+    )
     assert_allclose(plain.transform(X), expected, atol=1e-12)
     assert np.abs(signed.transform(X) - expected).max() > 0.1
 
 
-def published_by_the_book(A, y, nu, epsilon=0.1, alpha=1e3, delta=1e-3, tol=1e-3, steps=50):
+def published_by_the_book(
+    A, y, nu, epsilon=0.1, alpha=1e3, delta=1e-3, tol=1e-3, steps=50
+):
     """Fung and Mangasarian's iteration in dense algebra, as their paper prints it."""
     n = len(y)
     u = np.zeros(n)
@@ -93,11 +105,21 @@ def published_by_the_book(A, y, nu, epsilon=0.1, alpha=1e3, delta=1e-3, tol=1e-3
     while True:
         v = A.T @ u
         over = np.maximum(v - 1, 0) - np.maximum(-v - 1, 0)
-        g = -epsilon + A @ over + y * (y @ u) + np.maximum(u - nu, 0) - alpha * np.maximum(-u, 0)
+        g = (
+            -epsilon
+            + A @ over
+            + y * (y @ u)
+            + np.maximum(u - nu, 0)
+            - alpha * np.maximum(-u, 0)
+        )
         if np.linalg.norm(g) <= tol or done == steps:
             return over / epsilon, done, np.linalg.norm(g) <= tol
         active = A[:, np.abs(v) > 1]
-        H = active @ active.T + np.outer(y, y) + np.diag(delta + (u > nu) + alpha * (u < 0))
+        H = (
+            active @ active.T
+            + np.outer(y, y)
+            + np.diag(delta + (u > nu) + alpha * (u < 0))
+        )
         u, done = u - np.linalg.solve(H, g), done + 1
 
 
@@ -115,7 +137,9 @@ def test_the_published_iteration_is_that_of_the_paper(steps):
     for seed in range(4):
         X, y = text(seed)
         w, done, converged = published_by_the_book(X * y[:, None], y, 1.0, steps=steps)
-        result = lpsvm_published(sparse.csc_array(X * y[:, None]), y, 1.0, max_iter=steps)
+        result = lpsvm_published(
+            sparse.csc_array(X * y[:, None]), y, 1.0, max_iter=steps
+        )
         assert (result.n_iter, result.converged) == (done, converged)
         assert_allclose(result.w, w, atol=1e-8 * max(1, np.abs(w).max()))
         assert np.count_nonzero(result.w) == np.count_nonzero(w)
@@ -124,9 +148,16 @@ def test_the_published_iteration_is_that_of_the_paper(steps):
 def test_the_published_iteration_says_whether_it_converged_and_keeps_more():
     X, y = text(1)
     optimal = selectors.LPSVMSelector().fit(X, y)
-    with pytest.warns(ConvergenceWarning, match="expected the published iteration to converge, got none after 3 steps"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match="expected the published iteration to converge, got none after 3 steps",
+    ):
         short = selectors.LPSVMSelector(solver="as_published", max_iter=3).fit(X, y)
-    assert (short.converged_, short.n_iter_, short.solver_) == (False, 3, "as_published")
+    assert (short.converged_, short.n_iter_, short.solver_) == (
+        False,
+        3,
+        "as_published",
+    )
     assert short.gap_ > optimal.gap_
     assert short.indices_.size > optimal.indices_.size
     w = short.coef_[0]
@@ -134,5 +165,7 @@ def test_the_published_iteration_says_whether_it_converged_and_keeps_more():
     assert optimal.converged_
     rng = np.random.default_rng(0)
     tall = rng.standard_normal((60, 3))
-    easy = selectors.LPSVMSelector(solver="as_published").fit(tall, np.where(tall[:, 0] > 0, 1, -1))
+    easy = selectors.LPSVMSelector(solver="as_published").fit(
+        tall, np.where(tall[:, 0] > 0, 1, -1)
+    )
     assert easy.indices_[0] == 0

@@ -8,7 +8,9 @@ import pytest
 
 from provsel.selectors import MultiSURFSelector, ReliefFSelector
 
-STORED = json.loads((Path(__file__).parents[1] / "data" / "packages" / "relief.json").read_text())
+STORED = json.loads(
+    (Path(__file__).parents[1] / "data" / "packages" / "relief.json").read_text()
+)
 FORMS = ("multisurf", "surf", "surf_star")
 
 
@@ -32,7 +34,9 @@ def nearest(distances, candidates, k):
     last = np.sort(distances[candidates])[k - 1]
     nearer = [c for c in candidates if distances[c] < last - 1e-9]
     tied = [c for c in candidates if abs(distances[c] - last) <= 1e-9]
-    return [(c, 1 / k) for c in nearer] + [(c, (k - len(nearer)) / len(tied) / k) for c in tied]
+    return [(c, 1 / k) for c in nearer] + [
+        (c, (k - len(nearer)) / len(tied) / k) for c in tied
+    ]
 
 
 def relieff(X, y, k, codes):
@@ -89,9 +93,14 @@ def surf(X, y, form, codes, is_regression, *, with_itself=False):
     for i in range(n):
         others = np.delete(distances[i], i)
         radius = others.mean() - others.std() / 2 if form == "multisurf" else mean
-        scores += scored(i, [c for c in range(n) if c != i and distances[i, c] < radius]) / n
+        scores += (
+            scored(i, [c for c in range(n) if c != i and distances[i, c] < radius]) / n
+        )
         if form == "surf_star":
-            scores -= scored(i, [c for c in range(n) if c != i and distances[i, c] > radius]) / n
+            scores -= (
+                scored(i, [c for c in range(n) if c != i and distances[i, c] > radius])
+                / n
+            )
     return scores
 
 
@@ -110,8 +119,11 @@ def case(kind, n=24, d=6, seed=0):
         X = rng.integers(0, 3, (n, d)).astype(float)
     if kind == "a constant and copies":
         X[:, 2], X[:, 4] = 5, X[:, 1]
-    if kind == "rows nearly twice":  # whose distances differ by less than single precision
-        X[n // 2 :] = X[: n // 2] + 1e-7 * np.ptp(X, axis=0) * rng.standard_normal((n // 2, d))
+    # whose distances differ by less than single precision
+    if kind == "rows nearly twice":
+        X[n // 2 :] = X[: n // 2] + 1e-7 * np.ptp(X, axis=0) * rng.standard_normal(
+            (n // 2, d)
+        )
     return X, np.arange(0)
 
 
@@ -141,7 +153,9 @@ def test_scores_are_those_of_the_papers(kind, target):
     varies = np.ptp(X, axis=0) > 0
     for k in (1, 3, 50):
         fitted = ReliefFSelector(1, n_neighbors=k, discrete_features=codes).fit(X, y)
-        np.testing.assert_allclose(fitted.scores_[varies], textbook(X, y, k, codes)[varies], atol=1e-10)
+        np.testing.assert_allclose(
+            fitted.scores_[varies], textbook(X, y, k, codes)[varies], atol=1e-10
+        )
     for form in FORMS:
         fitted = MultiSURFSelector(1, form=form, discrete_features=codes).fit(X, y)
         expected = surf(X, y, form, codes, target == "numbers")
@@ -161,22 +175,36 @@ def test_scores_are_those_of_skrebate(method, kind, target):
     X = np.array(stored["X"])
     y = np.array(stored["y"][target])
     expected = np.array(stored["scores"][f"{method} {target}"])
-    options = {"discrete_features": kind == "codes", "task": "regression" if target == "numbers" else "classification"}
+    options = {
+        "discrete_features": kind == "codes",
+        "task": "regression" if target == "numbers" else "classification",
+    }
     if method == "relieff":
         fitted = ReliefFSelector(5, n_neighbors=7, **options).fit(X, y)
     else:
         fitted = MultiSURFSelector(5, form=method, **options).fit(X, y)
     scores = fitted.scores_
-    if method.startswith("surf"):  # whose mean distance counts those of rows to themselves
+    # whose mean distance counts those of rows to themselves
+    if method.startswith("surf"):
         codes = np.arange(X.shape[1] if kind == "codes" else 0)
         scores = surf(X, y, method, codes, target == "numbers", with_itself=True)
     np.testing.assert_allclose(scores, expected, atol=1e-10)
     if not method.startswith("surf"):
-        assert fitted.indices_.tolist() == np.argsort(-expected, kind="stable")[:5].tolist()
+        assert (
+            fitted.indices_.tolist()
+            == np.argsort(-expected, kind="stable")[:5].tolist()
+        )
 
 
 def test_a_feature_that_matters_with_another_only():
     X = np.random.default_rng(0).standard_normal((150, 8))
-    for y in ((X[:, 2] * X[:, 5] > 0).astype(int), np.sign(X[:, 2] * X[:, 5]) + 0.01 * X[:, 0]):
-        for selector in (ReliefFSelector(2), MultiSURFSelector(2), MultiSURFSelector(2, form="surf")):
+    for y in (
+        (X[:, 2] * X[:, 5] > 0).astype(int),
+        np.sign(X[:, 2] * X[:, 5]) + 0.01 * X[:, 0],
+    ):
+        for selector in (
+            ReliefFSelector(2),
+            MultiSURFSelector(2),
+            MultiSURFSelector(2, form="surf"),
+        ):
             assert sorted(selector.fit(X, y).indices_.tolist()) == [2, 5]

@@ -35,10 +35,14 @@ def test_scores_are_the_definitions_on_both_sides(form, shape, ridge):
     scores = RidgeLeverageSelector(1, ridge=ridge).fit(form(X)).scores_
     assert_allclose(scores, definition(X, ridge), rtol=1e-8)
     G = X.T @ X
-    assert_allclose(scores, np.diag(G @ np.linalg.inv(G + ridge * np.eye(len(G)))), rtol=1e-8)
+    assert_allclose(
+        scores, np.diag(G @ np.linalg.inv(G + ridge * np.eye(len(G)))), rtol=1e-8
+    )
 
 
-@pytest.mark.filterwarnings("ignore:.*expected scores that differ between features:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*expected scores that differ between features:UserWarning"
+)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("shape", [(20, 60), (60, 20), (300, 40)])
 @pytest.mark.parametrize("spread", [1, 1e3, 1e6, 1e9])
@@ -69,13 +73,17 @@ def test_the_default_ridge_is_the_mean_squared_singular_value(shape):
 
 def test_sampled_weights_are_those_of_the_law():
     X = matrix((20, 30))
-    selector = RidgeLeverageSelector(30, ridge=1.0, strategy="sample", random_state=0).fit(X)
+    selector = RidgeLeverageSelector(
+        30, ridge=1.0, strategy="sample", random_state=0
+    ).fit(X)
     p = selector.scores_ / selector.scores_.sum()
     times = selector.weights_**2 * 30 * p[selector.indices_]
     assert_allclose(times, np.round(times), atol=1e-9)
     assert np.round(times).sum() == 30
     kept = X[:, np.sort(selector.indices_)]
-    assert_allclose(selector.transform(X), kept * selector.weights_[np.argsort(selector.indices_)])
+    assert_allclose(
+        selector.transform(X), kept * selector.weights_[np.argsort(selector.indices_)]
+    )
     assert_array_equal(selector.set_params(rescale=False).transform(X), kept)
 
 
@@ -91,14 +99,26 @@ CANCER = minmax_scale(load_breast_cancer().data)  # 569 x 30, of rank 30
             "LeverageScoreSelector: expected scores that differ between features, got 1 for each of 30 columns, as X "
             r"has full column rank, 30: the first features are kept\. Give rank=.* the largest 2 hold 91%",
         ),
-        (LeverageScoreSelector(8), load_digits().data, "each of 61 columns, .* rank, 61: the draw is uniform"),
-        (LeverageScoreSelector(8, columns="sigma_V"), scale(CANCER), "got 569 .* all columns of X are equally long"),
+        (
+            LeverageScoreSelector(8),
+            load_digits().data,
+            "each of 61 columns, .* rank, 61: the draw is uniform",
+        ),
+        (
+            LeverageScoreSelector(8, columns="sigma_V"),
+            scale(CANCER),
+            "got 569 .* all columns of X are equally long",
+        ),
         (
             LeverageScoreSelector(1, rank=1),
             np.ones((4, 3)),
             "the rows of V, of rank 1, are equally long: .*another rank=",
         ),
-        (RidgeLeverageSelector(8, ridge=1e-20), CANCER, "got 1 .*ridge = 1e-20 is too small.*Raise ridge"),
+        (
+            RidgeLeverageSelector(8, ridge=1e-20),
+            CANCER,
+            "got 1 .*ridge = 1e-20 is too small.*Raise ridge",
+        ),
         (RidgeLeverageSelector(2), np.eye(9)[:, :5], "orthogonal and equally long"),
     ],
 )

@@ -80,20 +80,40 @@ BAD = {
     "test_size": (1.0, 3, 0.0, -1, "half"), "perc": (101, -1, NAN, "half"), "two_step": ("yes", 1), "scoring": CHOICE,
     "estimator": CHOICE, "selector": CHOICE,
 }  # fmt: skip
-ELSEWHERE = {("KMeansClustering", "max_iter"), ("KMeansClustering", "tol"), ("CrossValidatedSize", "scoring")}
+ELSEWHERE = {
+    ("KMeansClustering", "max_iter"),
+    ("KMeansClustering", "tol"),
+    ("CrossValidatedSize", "scoring"),
+}
 """scikit-learn has messages of its own for these."""
 
 
 def classes():
     """Return every estimator of the library by name, each with the arguments that it cannot do without."""
-    public = {name: getattr(module, name) for module in (selectors, models) for name in module.__all__}
+    public = {
+        name: getattr(module, name)
+        for module in (selectors, models)
+        for name in module.__all__
+    }
     inner = FeatureSelectiveSelector(relative=True)
-    needed = {"n_features_to_select": 3, "n_components": 3, "selector": inner, "always": [0], "random_state": 0}
+    needed = {
+        "n_features_to_select": 3,
+        "n_components": 3,
+        "selector": inner,
+        "always": [0],
+        "random_state": 0,
+    }
     estimators = {}
     for name, cls in public.items():
-        if inspect.isclass(cls) and issubclass(cls, BaseEstimator) and not inspect.isabstract(cls):
+        if (
+            inspect.isclass(cls)
+            and issubclass(cls, BaseEstimator)
+            and not inspect.isabstract(cls)
+        ):
             parameters = inspect.signature(cls).parameters
-            estimators[name] = cls(**{key: value for key, value in needed.items() if key in parameters})
+            estimators[name] = cls(
+                **{key: value for key, value in needed.items() if key in parameters}
+            )
     for name in ("AlwaysKept", "CrossValidatedSize"):
         estimators[name].set_params(selector=SVMRFESelector(3))
     return estimators
@@ -115,15 +135,23 @@ def fit(estimator, rows=X, labels=y):
 
 @pytest.mark.parametrize(("name", "parameter", "value"), CASES)
 def test_a_bad_value_is_named_with_its_parameter(name, parameter, value):
-    subject = "LIBSVM" if name == "LibsvmSVM" or (name, parameter) == ("SVMRFESelector", "max_iter") else name
+    subject = (
+        "LIBSVM"
+        if name == "LibsvmSVM" or (name, parameter) == ("SVMRFESelector", "max_iter")
+        else name
+    )
     estimator = classes()[name].set_params(**{parameter: value})
-    with pytest.raises(ValueError, match=f"^{subject}: .*{parameter}.*got .*{re.escape(repr(value))}"):
+    with pytest.raises(
+        ValueError, match=f"^{subject}: .*{parameter}.*got .*{re.escape(repr(value))}"
+    ):
         fit(estimator)
     assert not hasattr(estimator, "indices_")
     assert not hasattr(estimator, "coef_")
 
 
-FIRST = AtSize(FeatureSelectiveSelector(relative=True), 3, parameter="c1", low=1e-6, high=1.0)
+FIRST = AtSize(
+    FeatureSelectiveSelector(relative=True), 3, parameter="c1", low=1e-6, high=1.0
+)
 TALL = rng.standard_normal((40, 6))
 
 
@@ -186,7 +214,11 @@ TALL = rng.standard_normal((40, 6))
 )  # fmt: skip
 def test_settings_that_do_not_fit_the_rows_or_each_other(estimator, rows, message):
     with pytest.raises(ValueError, match=message):
-        fit(estimator, rows, y[: rows.shape[0]] if rows.shape[0] <= N else np.arange(rows.shape[0]) % 2)
+        fit(
+            estimator,
+            rows,
+            y[: rows.shape[0]] if rows.shape[0] <= N else np.arange(rows.shape[0]) % 2,
+        )
 
 
 VALUES = X[:, 0] + np.linspace(0, 1, N)
@@ -218,14 +250,18 @@ def test_targets_that_are_not_of_the_task(estimator, task, target, message):
         fit(clone(estimator).set_params(task=task), X, target)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int8", "uint16", "bool", "float32", "float64", "object", "U4"])
+@pytest.mark.parametrize(
+    "dtype", ["int64", "int8", "uint16", "bool", "float32", "float64", "object", "U4"]
+)
 @pytest.mark.parametrize("values", [np.arange(6) % 2, np.arange(6), np.arange(6) / 4])
 def test_classes_are_those_of_scikit_learn(values, dtype):
     target = values.astype(dtype)
     if type_of_target(target) in ("binary", "multiclass"):
         check_classes("example", target)
         return
-    with pytest.raises(ValueError, match=r"^example: (Unknown label type|expected classes, got)"):
+    with pytest.raises(
+        ValueError, match=r"^example: (Unknown label type|expected classes, got)"
+    ):
         check_classes("example", target)
 
 
@@ -234,13 +270,25 @@ def test_numbers_that_are_enough():
     assert BSSSelector(N + 1).fit(X).indices_.size
     assert BSSSelector(6, rank=5).fit(TALL).indices_.size
     few = np.eye(N, D) * (np.arange(D) < 4)
-    with pytest.warns(UserWarning, match="expected scores that differ between features, got 1 for each of 4 columns"):
+    with pytest.warns(
+        UserWarning,
+        match="expected scores that differ between features, got 1 for each of 4 columns",
+    ):
         assert LeverageScoreSelector(4, replace=False).fit(few).indices_.size == 4
-    with pytest.warns(UserWarning, match="expected scores that differ between features, got 1 for each of 4 columns"):
+    with pytest.warns(
+        UserWarning,
+        match="expected scores that differ between features, got 1 for each of 4 columns",
+    ):
         assert set(LeverageScoreSelector(9).fit(few).indices_) <= set(range(4))
 
 
-TAKES_ZEROS = {"uniform", "full", "alpha investing", "AlphaInvestingSelector", "chi2-like on support vectors"}
+TAKES_ZEROS = {
+    "uniform",
+    "full",
+    "alpha investing",
+    "AlphaInvestingSelector",
+    "chi2-like on support vectors",
+}
 WORDS_OF_ZEROS = "all zeros|got none of|equal ones|every weight|w = 0 on all"
 
 
@@ -253,8 +301,16 @@ def test_all_zeros_are_refused(name, form):
 
 LABELS = {  # the labels, what those say that take two classes, and the others
     "none": (None, "requires y to be passed", "requires y to be passed"),
-    "one": (["ham"] * N, r"got 1 class \(.*'ham'", r"expected labels of at least two classes, got 1 class \(.*'ham'"),
-    "three": (np.arange(N) % 3, r"Only binary classification is supported.* got 3; wrap it in .*OneVsRest", None),
+    "one": (
+        ["ham"] * N,
+        r"got 1 class \(.*'ham'",
+        r"expected labels of at least two classes, got 1 class \(.*'ham'",
+    ),
+    "three": (
+        np.arange(N) % 3,
+        r"Only binary classification is supported.* got 3; wrap it in .*OneVsRest",
+        None,
+    ),
     "many": (np.arange(N), "got 20", None),
     "continuous": (
         np.linspace(0, 1, N),
@@ -262,7 +318,11 @@ LABELS = {  # the labels, what those say that take two classes, and the others
         r": expected classes, got 20 different real numbers, such as 0\.05\d+; for numbers, take SVMRFESelector, "
         r"LassoSelector or AlphaInvestingSelector\.$",
     ),
-    "short": (y[:-1], "inconsistent numbers of samples", "inconsistent numbers of samples"),
+    "short": (
+        y[:-1],
+        "inconsistent numbers of samples",
+        "inconsistent numbers of samples",
+    ),
 }
 TWO = {"FeatureSelectiveSVM", "CompressedLinearSVM", "HingeSVM"}
 SEVERAL = {
@@ -278,8 +338,13 @@ def test_labels_that_are_not_of_the_wanted_classes(name, case):
     estimator = classes()[name]
     if name == "OnSupportVectors":
         estimator.set_params(selector=UniformSelector(3))
-    message = of_two if name in TWO or (case == "continuous" and name.endswith("SVM")) else of_several
-    if name in ("AlphaInvestingSelector", "SVMRFESelector") and case == "continuous":  # they regress on numbers
+    message = (
+        of_two
+        if name in TWO or (case == "continuous" and name.endswith("SVM"))
+        else of_several
+    )
+    # they regress on numbers
+    if name in ("AlphaInvestingSelector", "SVMRFESelector") and case == "continuous":
         message = None
     if message is None:
         assert fit(estimator, X, labels)
@@ -291,19 +356,29 @@ def test_labels_that_are_not_of_the_wanted_classes(name, case):
 def test_messages_of_labels():
     for estimator in REGRESSED:
         with pytest.raises(
-            ValueError, match=f"{type(estimator).__name__}: expected labels or numbers, got y=None; pass y"
+            ValueError,
+            match=f"{type(estimator).__name__}: expected labels or numbers, got y=None; pass y",
         ):
             estimator.fit_view(TrainingView(X))
     for estimator in (L1SVMSelector(), LPSVMSelector(), FeatureSelectiveSelector()):
-        for labels, got in ((None, "got y=None"), (np.full(N, "one"), r"got 1 class \('one'\)")):
+        for labels, got in (
+            (None, "got y=None"),
+            (np.full(N, "one"), r"got 1 class \('one'\)"),
+        ):
             with pytest.raises(ValueError, match=got):
                 estimator.fit_view(TrainingView(X, labels))
-    with pytest.raises(ValueError, match="expected at least two rows of each class to cross-validate on, got 1; give"):
+    with pytest.raises(
+        ValueError,
+        match="expected at least two rows of each class to cross-validate on, got 1; give",
+    ):
         CrossValidatedSVM().fit(X, np.arange(N) == 0)
 
 
 @pytest.mark.parametrize("labels", [("spam", "ham"), (0, 1), (7, 3), (False, True)])
-@pytest.mark.parametrize("estimator", [L1SVMSelector(C=0.1), LPSVMSelector(), FeatureSelectiveSVM(c1=1e-2), HingeSVM()])
+@pytest.mark.parametrize(
+    "estimator",
+    [L1SVMSelector(C=0.1), LPSVMSelector(), FeatureSelectiveSVM(c1=1e-2), HingeSVM()],
+)
 def test_any_two_labels_are_signs(estimator, labels):
     expected = clone(estimator).fit(X, np.where(y == "spam", 1, -1)).coef_
     low, high = sorted(labels)
@@ -312,13 +387,21 @@ def test_any_two_labels_are_signs(estimator, labels):
     assert fitted.classes_.tolist() == [low, high]
 
 
-BUDGETS = [BSSSelector, LeverageScoreSelector, ApproximateBSSSelector, DualSetSelector, RandomlyPivotedQRSelector]
+BUDGETS = [
+    BSSSelector,
+    LeverageScoreSelector,
+    ApproximateBSSSelector,
+    DualSetSelector,
+    RandomlyPivotedQRSelector,
+]
 
 
 @pytest.mark.parametrize("cls", BUDGETS)
 def test_budgets_refuse_what_the_theorems_do(cls):
     for eps in (0.0, -0.1, 0.51, NAN):
-        with pytest.raises(ValueError, match=r"budget: expected eps to be in \(0, 1/2\], got"):
+        with pytest.raises(
+            ValueError, match=r"budget: expected eps to be in \(0, 1/2\], got"
+        ):
             cls.budget(5, eps)
     with pytest.raises(ValueError, match="budget: expected rank >= 1, got 0"):
         cls.budget(0, 0.5)
@@ -326,11 +409,17 @@ def test_budgets_refuse_what_the_theorems_do(cls):
 
 def test_chances_and_shares_out_of_range():
     for delta in (0.0, 1.0, -1.0):
-        with pytest.raises(ValueError, match=r"budget: expected delta to be in \(0, 1\), got"):
+        with pytest.raises(
+            ValueError, match=r"budget: expected delta to be in \(0, 1\), got"
+        ):
             LeverageScoreSelector.budget(5, 0.5, delta)
-        with pytest.raises(ValueError, match=r"redraws: expected delta to be in \(0, 1\), got"):
+        with pytest.raises(
+            ValueError, match=r"redraws: expected delta to be in \(0, 1\), got"
+        ):
             AdaptiveRandomizedPivotingSelector.redraws(delta)
-    with pytest.raises(ValueError, match=r"budget: expected tail_share to be in \(0, 1\], got 0"):
+    with pytest.raises(
+        ValueError, match=r"budget: expected tail_share to be in \(0, 1\], got 0"
+    ):
         RandomlyPivotedQRSelector.budget(3, 0.5, tail_share=0)
 
 
@@ -346,18 +435,27 @@ def test_many_rows_are_warned_of_before_it_starts(estimator, advice):
     many = np.zeros((50_001, 2))
     labels = np.arange(50_001) % 2
     message = f"{type(estimator).__name__}: expected at most 50000 rows, got 50001, .*{advice}"
-    with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match=message):
+    with (
+        warnings.catch_warnings(action="error"),
+        pytest.raises(UserWarning, match=message),
+    ):
         estimator.fit(many, labels)
 
 
 def with_an_id(n=100, d=25):
     """Return rows whose first column numbers them at random up to ten million, on which LIBSVM does not converge."""
     rows = np.random.default_rng(0).standard_normal((n, d))
-    labels = (rows[:, 0] + rows[:, 1] + np.random.default_rng(1).standard_normal(n) > 0).astype(int)
-    return np.column_stack([np.random.default_rng(2).integers(0, 10**7, n), rows]), labels
+    labels = (
+        rows[:, 0] + rows[:, 1] + np.random.default_rng(1).standard_normal(n) > 0
+    ).astype(int)
+    return np.column_stack(
+        [np.random.default_rng(2).integers(0, 10**7, n), rows]
+    ), labels
 
 
-MIXED, WIDE = (np.random.default_rng(0).standard_normal(shape) for shape in ((40, 60), (30, 400)))
+MIXED, WIDE = (
+    np.random.default_rng(0).standard_normal(shape) for shape in ((40, 60), (30, 400))
+)
 THIRDS = np.arange(40) % 3
 EARLY = {  # what stops early; rows and labels; what it says
     **{f"libsvm, {rows.shape[1]} columns, {classes} classes": (
@@ -386,6 +484,7 @@ def test_what_stops_before_it_converged_says_so_once_and_keeps_its_gap(name):
     labels = np.arange(rows.shape[0]) % 2 if labels is None else labels
     with pytest.warns(ConvergenceWarning, match=message) as warned:
         estimator.fit(rows, labels)
-    [own] = [warning for warning in warned if warning.category is ConvergenceWarning]  # beside what LIBLINEAR serves
+    # beside what LIBLINEAR serves
+    [own] = [warning for warning in warned if warning.category is ConvergenceWarning]
     assert own.filename == __file__ or name in ("hinge", "lasso")
     assert np.max(getattr(estimator, "gap_", np.inf)) > (estimator.tol or 0)

@@ -34,7 +34,9 @@ def text():
     """Return sparse positive rows without equal columns."""
     rng = np.random.default_rng(1)
     y = np.where(np.arange(50) % 2, "spam", "ham")
-    counts = rng.poisson(0.3 + 0.4 * np.outer(y == "spam", np.arange(400) < 25)) * rng.uniform(0.5, 1.5, (50, 400))
+    counts = rng.poisson(
+        0.3 + 0.4 * np.outer(y == "spam", np.arange(400) < 25)
+    ) * rng.uniform(0.5, 1.5, (50, 400))
     return counts, y
 
 
@@ -59,7 +61,11 @@ def task_of(y):
 
 def model_of(y, C=1.0):
     """Return scikit-learn's; of ridge by singular values: its own choice for wide rows loses others beside a large."""
-    return Ridge(0.5 / C, solver="svd") if y.dtype.kind == "f" else SVC(kernel="linear", C=C, tol=TIGHT)
+    return (
+        Ridge(0.5 / C, solver="svd")
+        if y.dtype.kind == "f"
+        else SVC(kernel="linear", C=C, tol=TIGHT)
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -70,7 +76,9 @@ def test_ranking_is_that_of_scikit_learn(name, step, form):
     r = 3 if name in NUMBERS else 10
     if step == 1 and name in CLASSES:
         r = X.shape[1] - 40  # 300 rounds of scikit-learn's are slow; 40 tell as much
-    selector = SVMRFESelector(r, step=step, C=2.0, tol=TIGHT, task=task_of(y)).fit(form(X), y)
+    selector = SVMRFESelector(r, step=step, C=2.0, tol=TIGHT, task=task_of(y)).fit(
+        form(X), y
+    )
     reference = RFE(model_of(y, 2.0), n_features_to_select=r, step=step).fit(X, y)
     assert_array_equal(selector.ranking_, reference.ranking_)
     assert_array_equal(selector.get_support(), reference.support_)
@@ -105,11 +113,14 @@ def test_fractions_are_of_the_remaining_features(name, step):
 @pytest.mark.parametrize("name", CLASSES)
 def test_liblinear_refits_on_the_remaining_columns(name, form):
     X, y = CLASSES[name]
-    selector = SVMRFESelector(12, step=0.3, solver="liblinear", tol=1e-6).fit(form(X), y)
+    selector = SVMRFESelector(12, step=0.3, solver="liblinear", tol=1e-6).fit(
+        form(X), y
+    )
     kept, ranking = refit(X, y, 12, 0.3, LiblinearSVM(C=1.0, tol=1e-6))
     assert_array_equal(selector.indices_, kept)
     assert_array_equal(selector.ranking_, ranking)
-    assert not np.array_equal(ranking, SVMRFESelector(12, step=0.3).fit(X, y).ranking_)  # another model
+    # another model
+    assert not np.array_equal(ranking, SVMRFESelector(12, step=0.3).fit(X, y).ranking_)
 
 
 def test_whole_numbers_are_classes_unless_told():
@@ -119,8 +130,11 @@ def test_whole_numbers_are_classes_unless_told():
     as_numbers = SVMRFESelector(4, task="regression").fit(X, few)
     expected = SVMRFESelector(4, task="classification").fit(X, few)
     assert_array_equal(as_classes.ranking_, expected.ranking_)
-    assert (as_classes.n_iter_ > 1, as_numbers.n_iter_) == (True, 1)  # LIBSVM counts its iterations
-    assert_array_equal(as_numbers.ranking_, SVMRFESelector(4).fit(X, few + 0.5).ranking_)
+    # LIBSVM counts its iterations
+    assert (as_classes.n_iter_ > 1, as_numbers.n_iter_) == (True, 1)
+    assert_array_equal(
+        as_numbers.ranking_, SVMRFESelector(4).fit(X, few + 0.5).ranking_
+    )
 
 
 def test_wide_rows_with_a_large_column_need_their_singular_values(monkeypatch):
@@ -130,7 +144,9 @@ def test_wide_rows_with_a_large_column_need_their_singular_values(monkeypatch):
     assert_array_equal(SVMRFESelector(3, step=1).fit(X, y).ranking_, expected)
     monkeypatch.setattr(module, "MILD", np.inf)  # negative control
     with warnings.catch_warnings(action="ignore"):
-        assert not np.array_equal(SVMRFESelector(3, step=1).fit(X, y).ranking_, expected)
+        assert not np.array_equal(
+            SVMRFESelector(3, step=1).fit(X, y).ranking_, expected
+        )
 
 
 @pytest.mark.parametrize("name", ["tall", "wide", "counts"])
@@ -139,7 +155,9 @@ def test_conjugate_gradients_of_large_sparse_columns_find_the_same(name, monkeyp
     expected = SVMRFESelector(3).fit(X, y)
     monkeypatch.setattr(module, "DENSE_ENTRIES", 0)
     with warnings.catch_warnings(action="error"):
-        assert_array_equal(SVMRFESelector(3).fit(sparse.csr_array(X), y).ranking_, expected.ranking_)
+        assert_array_equal(
+            SVMRFESelector(3).fit(sparse.csr_array(X), y).ranking_, expected.ranking_
+        )
     with pytest.warns(
         ConvergenceWarning,
         match=r"SVMRFESelector: expected conjugate gradients to leave a relative gradient of at most 1e-06, got .*"
@@ -158,7 +176,10 @@ def test_the_limit_is_of_each_round_and_changes_nothing_where_none_meets_it(n_cl
     with pytest.warns(ConvergenceWarning, match="after max_iter = 3 iterations in"):
         SVMRFESelector(40, max_iter=3).fit_view(view)
     with warnings.catch_warnings(action="error"):
-        assert_array_equal(SVMRFESelector(40, max_iter=10**9).fit_view(view).ranking_, expected.ranking_)
+        assert_array_equal(
+            SVMRFESelector(40, max_iter=10**9).fit_view(view).ranking_,
+            expected.ranking_,
+        )
 
 
 def test_many_more_rows_than_features_are_solved_in_the_primal():
@@ -172,8 +193,14 @@ def test_many_more_rows_than_features_are_solved_in_the_primal():
     for part in (few, few[:, :4]):
         dual = SVMRFESelector(2, step=1, solver="liblinear", tol=1e-6).fit(part, labels)
         primal = "liblinear_primal"
-        for solver, form in ((primal, np.asarray), (primal, sparse.csr_array), ("auto", np.asarray)):
-            fitted = SVMRFESelector(2, step=1, solver=solver, tol=1e-6).fit(form(part), labels)
+        for solver, form in (
+            (primal, np.asarray),
+            (primal, sparse.csr_array),
+            ("auto", np.asarray),
+        ):
+            fitted = SVMRFESelector(2, step=1, solver=solver, tol=1e-6).fit(
+                form(part), labels
+            )
             assert_array_equal(fitted.ranking_, dual.ranking_)
 
 
@@ -183,7 +210,9 @@ def test_importances_are_tied_up_to_rounding():
     for noise in (0.0, 1e-13):
         noisy = np.abs(exact + noise * rng.standard_normal(200))
         assert_array_equal(by_importance(noisy), np.lexsort((np.arange(200), -exact)))
-    assert_array_equal(by_importance(np.array([1.0, 1.0 + 1e-9, 1e-8, 1.1e-8])), [1, 0, 3, 2])
+    assert_array_equal(
+        by_importance(np.array([1.0, 1.0 + 1e-9, 1e-8, 1.1e-8])), [1, 0, 3, 2]
+    )
 
 
 @pytest.mark.parametrize("form", [*FORMS, sparse.csr_matrix])
@@ -194,12 +223,16 @@ def test_downdates_equal_recomputation(form, share):
     columns = RemainingColumns.of(form(X), gram_matrix(form(X)))
     features = np.arange(900)
     while features.size > 30:
-        positions = np.sort(rng.choice(features.size, int(share * features.size), replace=False))
+        positions = np.sort(
+            rng.choice(features.size, int(share * features.size), replace=False)
+        )
         columns, features = columns.only(positions), features[positions]
         fresh = X[:, features] @ X[:, features].T
         assert_allclose(columns.gram, fresh, atol=1e-10 * np.trace(fresh) / 40)
         duals = np.random.default_rng(4).standard_normal((2, 40))
-        assert_allclose(columns.weighted_sums(duals), duals @ X[:, features], atol=1e-12)
+        assert_allclose(
+            columns.weighted_sums(duals), duals @ X[:, features], atol=1e-12
+        )
 
 
 def test_a_large_column_that_goes_takes_its_rounding_errors_along():
@@ -207,7 +240,9 @@ def test_a_large_column_that_goes_takes_its_rounding_errors_along():
     X[:, 7] *= 1e7
     kept = np.delete(np.arange(300), 7)
     fresh = X[:, kept] @ X[:, kept].T
-    assert_allclose(RemainingColumns.of(X, gram_matrix(X)).only(kept).gram, fresh, atol=1e-10)
+    assert_allclose(
+        RemainingColumns.of(X, gram_matrix(X)).only(kept).gram, fresh, atol=1e-10
+    )
     # control: a bare downdate is wrong here
     bare = gram_matrix(X) - np.outer(X[:, 7], X[:, 7])
     assert np.abs(bare - fresh).max() > 1e-4

@@ -12,7 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provlab.core.store import SCHEMA, TIMING, VERSION, TrialStore
-from small_runs import FULL, REPO, UNIFORM, fake_records, files_of, records_of, rows, run_quietly, small_cell
+from small_runs import (
+    FULL,
+    REPO,
+    UNIFORM,
+    fake_records,
+    files_of,
+    records_of,
+    rows,
+    run_quietly,
+    small_cell,
+)
 
 
 @pytest.fixture
@@ -62,14 +72,18 @@ def test_round_trip_under_the_sha256_of_the_bytes(store):
 def test_query_takes_cells_and_columns_and_each_trial_once(store):
     for first, n, cell in ((0, 3, "a"), (3, 2, "b"), (5, 1, "c"), (1, 2, "a")):
         store.append(fake_records(first, n, cell))
-    expected = [{"fold": k, "cell": cell} for k, cell in [(0, "a"), (1, "a"), (2, "a"), (5, "c")]]
+    expected = [
+        {"fold": k, "cell": cell}
+        for k, cell in [(0, "a"), (1, "a"), (2, "a"), (5, "c")]
+    ]
     for _ in range(2):
         assert store.query(["a", "c"], ["fold", "cell"]).to_pylist() == expected
         assert len(store.keys()) == len(store.query()) == 6
         assert len(store.query(["nowhere"])) == len(store.query([])) == 0
         table = store.query(columns=["error", "nobody_wrote"])
         assert table.column_names == ["error", "nobody_wrote"]
-        assert table["nobody_wrote"].type == pa.null()  # neither a number nor a text yet
+        # neither a number nor a text yet
+        assert table["nobody_wrote"].type == pa.null()
         store.compact(minimum=0)
 
 
@@ -88,18 +102,27 @@ def test_compact_keeps_the_content_and_holds_a_part_at_a_time(store):
 
 def test_a_query_of_some_cells_reads_few_row_groups(store):
     """Row groups of other cells may hold anything: their pages are not looked at."""
-    table = pa.Table.from_pylist(fake_records(0, 2, "a") + fake_records(2, 2, "b"), schema=SCHEMA)
+    table = pa.Table.from_pylist(
+        fake_records(0, 2, "a") + fake_records(2, 2, "b"), schema=SCHEMA
+    )
     store.write(table, row_group_size=2)
     path = only_file(store)
     assert len(store.query(["b"], ["error"])) == 2
     whole = bytearray(path.read_bytes())
     state = path.stat()
-    start = pq.read_metadata(path).row_group(0).column(SCHEMA.names.index("error")).data_page_offset
+    start = (
+        pq.read_metadata(path)
+        .row_group(0)
+        .column(SCHEMA.names.index("error"))
+        .data_page_offset
+    )
     whole[start : start + 8] = b"nonsense"
     path.write_bytes(whole)
-    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))  # the same file, as far as this store can know
+    # the same file, as far as this store can know
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     assert len(store.query(["b"], ["error"])) == 2
-    assert len(TrialStore(store.folder, read_only=True).query(["b"], ["error"])) == 0  # whoever sees it anew compares
+    # whoever sees it anew compares
+    assert len(TrialStore(store.folder, read_only=True).query(["b"], ["error"])) == 0
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +158,14 @@ def test_a_flipped_bit_anywhere_gives_no_wrong_value(place, bit, one_file):
 def test_a_file_that_was_cut_is_set_aside(one_file, caplog):
     store, path, whole, expected = one_file
     for length in (0, 3, 8, len(whole) // 2, len(whole) - 1):
-        for name in (path, path.with_name("another.parquet")):  # of another program, without a digest
+        # of another program, without a digest
+        for name in (path, path.with_name("another.parquet")):
             caplog.clear()
             assert reading(store, name, whole[:length]) is None
-            assert f"store file {name}: expected a complete Parquet file, got" in caplog.text
+            assert (
+                f"store file {name}: expected a complete Parquet file, got"
+                in caplog.text
+            )
             assert ".damaged, its trials will be rerun" in caplog.text
     assert reading(store, path, whole) == expected
 
@@ -148,23 +175,39 @@ def test_files_of_others_are_set_aside_or_passed_over(store, caplog):
     table = store.query()
     (store.folder / "page.parquet").write_text("<html>404</html>")
     pq.write_table(pa.table({"x": [1, 2]}), store.folder / "other.parquet")
-    pq.write_table(table.append_column("error", table["error"]), store.folder / "twice.parquet")
-    for k, name in enumerate(["=cmd|' /C calc'!A0", "a b", "\x1b[31m", "a\u202eb", "a\nb", ""]):
-        pq.write_table(table.append_column(name, table["error"]), store.folder / f"named{k}.parquet")
+    pq.write_table(
+        table.append_column("error", table["error"]), store.folder / "twice.parquet"
+    )
+    for k, name in enumerate(
+        ["=cmd|' /C calc'!A0", "a b", "\x1b[31m", "a\u202eb", "a\nb", ""]
+    ):
+        pq.write_table(
+            table.append_column(name, table["error"]),
+            store.folder / f"named{k}.parquet",
+        )
     before = files_of(store.folder)
     theirs = TrialStore(store.folder, read_only=True)
     assert len(theirs.query()) == len(theirs.keys()) == 2
     assert files_of(store.folder) == before
-    assert {"page.parquet", "other.parquet", "twice.parquet", "named0.parquet"} <= theirs.passed_over.keys()
+    assert {
+        "page.parquet",
+        "other.parquet",
+        "twice.parquet",
+        "named0.parquet",
+    } <= theirs.passed_over.keys()
     assert "left in place, its trials are left out" in caplog.text
     assert len(store.keys()) == 2
     assert len(list(store.folder.glob("*.damaged"))) == 9
     assert "a footer that lacks the column cell, names a column twice" in caplog.text
     assert r"a column '\x1b[31m', a name that measures cannot use" in caplog.text
-    assert store.damaged_note().startswith(f"store {store.folder}: damaged files were set aside: 9 (named0-")
+    assert store.damaged_note().startswith(
+        f"store {store.folder}: damaged files were set aside: 9 (named0-"
+    )
 
 
-def test_a_damaged_file_that_cannot_be_renamed_is_passed_over_and_not_merged(store, monkeypatch, caplog):
+def test_a_damaged_file_that_cannot_be_renamed_is_passed_over_and_not_merged(
+    store, monkeypatch, caplog
+):
     for k in range(3):
         store.append(fake_records(3 * k, 3))
     path = sorted(store.folder.iterdir())[0]
@@ -175,7 +218,9 @@ def test_a_damaged_file_that_cannot_be_renamed_is_passed_over_and_not_merged(sto
 
     monkeypatch.setattr(Path, "rename", refuse)
     assert len(store.keys()) == 6
-    assert "left in place (Read-only file system), its trials will be rerun" in caplog.text
+    assert (
+        "left in place (Read-only file system), its trials will be rerun" in caplog.text
+    )
     assert store.compact(minimum=0) == 2
     assert path.exists()
 
@@ -195,7 +240,9 @@ def test_damaged_trials_are_run_again_and_reported(store):
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EMFILE, errno.EIO])
-def test_a_file_that_the_system_does_not_give_is_not_called_damaged(number, store, monkeypatch):
+def test_a_file_that_the_system_does_not_give_is_not_called_damaged(
+    number, store, monkeypatch
+):
     store.append(fake_records(0, 2))
     path = only_file(store)
 
@@ -215,15 +262,28 @@ def test_a_file_that_the_system_does_not_give_is_not_called_damaged(number, stor
 
 def test_a_newer_schema_is_refused_and_left_alone(store):
     store.append(fake_records(0, 1))
-    rewritten(store, lambda table: table.replace_schema_metadata({"provsel_schema": str(VERSION + 1)}))
+    rewritten(
+        store,
+        lambda table: table.replace_schema_metadata(
+            {"provsel_schema": str(VERSION + 1)}
+        ),
+    )
     for use in (store.keys, store.query):
-        with pytest.raises(ValueError, match=rf"expected schema version up to {VERSION}, got {VERSION + 1}; .*upgrade"):
+        with pytest.raises(
+            ValueError,
+            match=rf"expected schema version up to {VERSION}, got {VERSION + 1}; .*upgrade",
+        ):
             use()
     assert only_file(store).exists()
 
 
 @pytest.mark.parametrize(
-    "options", [{"write_page_checksum": True}, {"write_statistics": False}, {"use_dictionary": False}]
+    "options",
+    [
+        {"write_page_checksum": True},
+        {"write_statistics": False},
+        {"use_dictionary": False},
+    ],
 )
 def test_files_that_other_programs_wrote_are_read_and_merged(store, options):
     store.append(fake_records(0, 4))
@@ -242,7 +302,9 @@ def test_a_store_of_an_earlier_version_is_read_and_continued(tmp_path):
     content = sample.read_bytes()
     store = TrialStore(tmp_path)
     footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    (tmp_path / f"{'0' * 32}.parquet").write_bytes(content[:footer] + bytes(32) + content[footer:])
+    (tmp_path / f"{'0' * 32}.parquet").write_bytes(
+        content[:footer] + bytes(32) + content[footer:]
+    )
     before = rows(store)
     n = len(store.keys())
     assert n > 50
@@ -254,16 +316,24 @@ def test_a_store_of_an_earlier_version_is_read_and_continued(tmp_path):
 
 def test_columns_that_an_older_file_lacks_are_null(store):
     store.append(fake_records(0, 2))
-    rewritten(store, lambda table: table.drop_columns(["n_repeats", "certificate_soft"]))
+    rewritten(
+        store, lambda table: table.drop_columns(["n_repeats", "certificate_soft"])
+    )
     store.append(fake_records(2, 1))
     expected = [
         {"n_repeats": None, "certificate_soft": None, "fold": 0},
         {"n_repeats": None, "certificate_soft": None, "fold": 1},
         {"n_repeats": 1, "certificate_soft": "", "fold": 2},
     ]
-    assert store.query(columns=["n_repeats", "certificate_soft", "fold"]).to_pylist() == expected
+    assert (
+        store.query(columns=["n_repeats", "certificate_soft", "fold"]).to_pylist()
+        == expected
+    )
     store.compact(minimum=0)
-    assert store.query(columns=["n_repeats", "certificate_soft", "fold"]).to_pylist() == expected
+    assert (
+        store.query(columns=["n_repeats", "certificate_soft", "fold"]).to_pylist()
+        == expected
+    )
 
 
 OWN = {
@@ -282,10 +352,13 @@ KINDS = {**dict.fromkeys(("number", "whole"), "number"), **dict.fromkeys(("text"
 def with_column(store, name, first, column):
     """Write two records with another column; where `SCHEMA` has it, in its place."""
     table = pa.Table.from_pylist(fake_records(first, 2, "cell"), schema=SCHEMA)
-    place = table.column_names.index(name) if name in table.column_names else 0  # a nested one moves all others
+    # a nested one moves all others
+    place = table.column_names.index(name) if name in table.column_names else 0
     table = table.drop_columns(name) if name in table.column_names else table
     store.folder.mkdir(exist_ok=True)
-    pq.write_table(table.add_column(place, name, column), store.folder / f"own{first}.parquet")
+    pq.write_table(
+        table.add_column(place, name, column), store.folder / f"own{first}.parquet"
+    )
 
 
 @pytest.mark.parametrize("second", OWN)
@@ -309,16 +382,27 @@ def test_an_own_column_has_one_type_or_is_refused_by_name(first, second, store):
 
 @pytest.mark.parametrize(
     ("name", "fitting"),
-    [("error", {"number", "whole"}), ("source", {"text", "codes", "large"}), ("features", {"features"})],
+    [
+        ("error", {"number", "whole"}),
+        ("source", {"text", "codes", "large"}),
+        ("features", {"features"}),
+    ],
 )
 @pytest.mark.parametrize("kind", OWN)
-def test_a_column_of_ours_with_another_type_is_refused_by_name(name, fitting, kind, store):
+def test_a_column_of_ours_with_another_type_is_refused_by_name(
+    name, fitting, kind, store
+):
     with_column(store, name, 0, OWN[kind])
     if kind in fitting | {"nothing", "null"}:
-        assert store.query(columns=[name])[name].null_count == (0 if kind in fitting else 2)
+        assert store.query(columns=[name])[name].null_count == (
+            0 if kind in fitting else 2
+        )
         assert store.query().schema.equals(SCHEMA)
     else:
-        with pytest.raises(ValueError, match=rf"own0\.parquet: expected the column {name} as .*, got .*move it out"):
+        with pytest.raises(
+            ValueError,
+            match=rf"own0\.parquet: expected the column {name} as .*, got .*move it out",
+        ):
             store.query()
 
 
@@ -337,7 +421,8 @@ def test_a_file_is_checked_once_and_again_when_it_changes(tmp_path):
     path.unlink()
     swapped = [record | {"fold": (1, 0, 2)[record["fold"]]} for record in records]
     table = pa.Table.from_pylist(swapped, schema=SCHEMA)
-    pq.write_table(table, tmp_path / "merged.parquet")  # a name that says nothing about its bytes
+    # a name that says nothing about its bytes
+    pq.write_table(table, tmp_path / "merged.parquet")
     n_wrong = sum(record["fold"] < 2 for record in records)
     message = rf"merged\.parquet: expected keys, .*, got {n_wrong} of {len(records)} that do not, such as"
     for read in (store.keys, store.query, store.read):

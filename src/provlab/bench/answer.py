@@ -80,7 +80,9 @@ class Words:
     def estimate(self, estimate: Estimate) -> str:
         """Return an estimate with the name of the measure and its interval."""
         value = self.value(estimate.value)
-        named = f"{value} {self.measure}" if self.is_percent else f"{self.measure} {value}"
+        named = (
+            f"{value} {self.measure}" if self.is_percent else f"{self.measure} {value}"
+        )
         return f"{named} ({INTERVAL} {self.interval(estimate.low, estimate.high)})"
 
     def short(self, estimate: Estimate) -> str:
@@ -135,7 +137,12 @@ def is_or_are(names: Sequence[str]) -> str:
 def wrapped(sentences: Iterable[str]) -> str:
     """Return sentences wrapped for a terminal; column names are not broken."""
     text = "\n".join(
-        fill(sentence.replace(" %", "\u00a0%"), WIDTH, break_long_words=False, break_on_hyphens=False)
+        fill(
+            sentence.replace(" %", "\u00a0%"),
+            WIDTH,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         for sentence in sentences
     )
     return text.replace("\u00a0", " ")
@@ -144,7 +151,9 @@ def wrapped(sentences: Iterable[str]) -> str:
 # ---- sentences
 
 
-def beside_reference(subject: str, reference: str, verdict: str, difference: str) -> str:
+def beside_reference(
+    subject: str, reference: str, verdict: str, difference: str
+) -> str:
     """Return a sentence that compares a subject with a reference."""
     if verdict == "same":
         return f"{subject} has the same error as {reference} within a point ({difference})."
@@ -153,7 +162,9 @@ def beside_reference(subject: str, reference: str, verdict: str, difference: str
     return f"These data cannot tell {subject} apart from {reference} ({difference})."
 
 
-def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | None, of_all: str) -> str:
+def among_methods(
+    folds: FoldDifferences, words: Words, to_all: pd.DataFrame | None, of_all: str
+) -> str:
     """Return which methods tie with the best, which differ from all features, and the detectable difference.
 
     Parameters
@@ -162,7 +173,8 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
         Values of the methods that select features.
     words : Words
     to_all : DataFrame or None
-        Their differences from all features, see `FoldDifferences.to`; None if all features were not run.
+        Their differences from all features, see `FoldDifferences.to`; None if all
+        features were not run.
     of_all : str
         Name of all features in the sentences.
     """
@@ -171,20 +183,29 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
     if folds.values.shape[1] > 1:
         p_values = folds.to_best()["p"]
         worse = [visible_line(str(name)) for name in p_values.index[p_values < LEVEL]]
-        sentences.append(_beside_best(visible_line(folds.best), len(p_values), len(worse)))
+        sentences.append(
+            _beside_best(visible_line(folds.best), len(p_values), len(worse))
+        )
     worse_than_all, better_than_all = [], []
     if to_all is not None:
         shown = to_all["p"] < LEVEL
         is_worse = words.sign * to_all["difference"] > 0
-        worse_than_all = [visible_line(str(name)) for name in to_all.index[shown & is_worse]]
-        better_than_all = [visible_line(str(name)) for name in to_all.index[shown & ~is_worse]]
+        worse_than_all = [
+            visible_line(str(name)) for name in to_all.index[shown & is_worse]
+        ]
+        better_than_all = [
+            visible_line(str(name)) for name in to_all.index[shown & ~is_worse]
+        ]
     verdicts = {
         "Worse than the best": worse,
         f"Worse than {of_all}": worse_than_all,
         f"Better than {of_all}": better_than_all,
     }
     if worse == worse_than_all:
-        verdicts = {f"Worse than the best and than {of_all}": worse, f"Better than {of_all}": better_than_all}
+        verdicts = {
+            f"Worse than the best and than {of_all}": worse,
+            f"Better than {of_all}": better_than_all,
+        }
     for verdict, names in verdicts.items():
         if names:
             sentences.append(f"{verdict}: {joined(names)}.")
@@ -194,7 +215,9 @@ def among_methods(folds: FoldDifferences, words: Words, to_all: pd.DataFrame | N
     if math.isfinite(detectable):
         median = " (median of the methods)" if folds.values.shape[1] > 2 else ""
         amount = words.amount(detectable)
-        sentences.append(f"A difference of {amount} from the best would be detected with probability 0.9{median}.")
+        sentences.append(
+            f"A difference of {amount} from the best would be detected with probability 0.9{median}."
+        )
     return " ".join(sentences)
 
 
@@ -211,7 +234,11 @@ def _beside_best(best: str, n_others: int, n_worse: int) -> str:
 
 
 def of_methods(
-    folds: FoldDifferences, estimates: pd.DataFrame, words: Words, all_name: str = "", of_all: str = "all features"
+    folds: FoldDifferences,
+    estimates: pd.DataFrame,
+    words: Words,
+    all_name: str = "",
+    of_all: str = "all features",
 ) -> list[str]:
     """Return the sentences about a table of methods: the best, the error with all features, and ties.
 
@@ -231,7 +258,9 @@ def of_methods(
     methods = folds
     to_all = None
     if has_all:
-        methods = FoldDifferences(folds.values.drop(columns=all_name), folds.ratio, folds.sign)
+        methods = FoldDifferences(
+            folds.values.drop(columns=all_name), folds.ratio, folds.sign
+        )
         to_all = methods.to(folds.values[all_name].to_numpy())
     n_methods = methods.values.shape[1]
     has_test = len(folds.values) > 1 and math.isfinite(folds.ratio)
@@ -250,7 +279,12 @@ def of_methods(
     difference, low, high, p_value = to_all.iloc[0]
     verdict = "worse" if words.sign * difference > 0 else "better"
     verdict = verdict if p_value < LEVEL else ""
-    return [f"{text}.", beside_reference("it", of_all, verdict, words.difference(difference, low, high))]
+    return [
+        f"{text}.",
+        beside_reference(
+            "it", of_all, verdict, words.difference(difference, low, high)
+        ),
+    ]
 
 
 def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list[str]:
@@ -268,7 +302,11 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
         return []
     most = sorted(counts.items(), key=lambda item: -item[1])
     names = [f"{visible_line(name)} on {count}" for name, count in most[:NAMES_SHOWN]]
-    further = f", and {len(most) - NAMES_SHOWN} more on fewer" if len(most) > NAMES_SHOWN else ""
+    further = (
+        f", and {len(most) - NAMES_SHOWN} more on fewer"
+        if len(most) > NAMES_SHOWN
+        else ""
+    )
     text = f"Best or tied with the best, out of {len(detectable)} data sets: {', '.join(names)}{further}."
     seen = [distance for distance in detectable if math.isfinite(distance)]
     if seen:
@@ -279,7 +317,9 @@ def of_datasets(by_dataset: Mapping[str, FoldDifferences], words: Words) -> list
     return [text]
 
 
-def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_domains: int) -> list[str]:
+def of_standing(
+    name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_domains: int
+) -> list[str]:
     """Return how a method compares with all features, and with each other method of a benchmark.
 
     Parameters
@@ -296,12 +336,25 @@ def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_d
     others = pairs.drop(index=all_name, errors="ignore")
     if all_name in pairs.index:
         beside_all = pairs.loc[all_name]
-        difference = words.difference(beside_all["difference"], beside_all["low"], beside_all["high"])
-        sentences.append(beside_reference(name, all_name, beside_all["verdict"], difference))
+        difference = words.difference(
+            beside_all["difference"], beside_all["low"], beside_all["high"]
+        )
+        sentences.append(
+            beside_reference(name, all_name, beside_all["verdict"], difference)
+        )
     n_undecided = int((others["verdict"] == "inconclusive").sum())
-    texts = [f"{n_undecided} of {len(others)} other methods cannot be told apart from it."]
-    for verdict, text in (("better", "Worse than it"), ("worse", "Better than it"), ("same", "Within a point of it")):
-        names = [visible_line(str(method)) for method in others.index[others["verdict"] == verdict]]
+    texts = [
+        f"{n_undecided} of {len(others)} other methods cannot be told apart from it."
+    ]
+    for verdict, text in (
+        ("better", "Worse than it"),
+        ("worse", "Better than it"),
+        ("same", "Within a point of it"),
+    ):
+        names = [
+            visible_line(str(method))
+            for method in others.index[others["verdict"] == verdict]
+        ]
         if names:
             texts.append(f"{text}: {joined(names)}.")
     if len(others):
@@ -313,5 +366,7 @@ def of_standing(name: str, pairs: pd.DataFrame, words: Words, all_name: str, n_d
             f"With {n_domains} domains, a difference of {amount} would be detected with probability 0.9 (median)."
         )
     else:
-        sentences.append(f"{counted_noun(n_domains, 'domain')} cannot show any difference.")
+        sentences.append(
+            f"{counted_noun(n_domains, 'domain')} cannot show any difference."
+        )
     return sentences

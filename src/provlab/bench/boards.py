@@ -33,7 +33,9 @@ def release_board(folder: Path, day: date) -> Path:
     """
     board = folder / BOARDS / f"{day.isoformat()}.csv"
     if board.exists():
-        raise ValueError(f"reference: expected a date without a release, got {day.isoformat()}; see {board}.")
+        raise ValueError(
+            f"reference: expected a date without a release, got {day.isoformat()}; see {board}."
+        )
     path = folder / RELEASES
     releases = pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=COLUMNS)
     digest = _digest_of_trials(folder)
@@ -47,7 +49,13 @@ def release_board(folder: Path, day: date) -> Path:
     for task, trials in read_panel(folder).groupby("task"):
         n_methods = int((ranks["task"] == task).sum())
         counts = [trials["dataset"].nunique(), n_methods, len(trials)]
-        releases.loc[len(releases)] = [day.isoformat(), __version__, task, *counts, digest]
+        releases.loc[len(releases)] = [
+            day.isoformat(),
+            __version__,
+            task,
+            *counts,
+            digest,
+        ]
     board.parent.mkdir(exist_ok=True)
     write_frame(ranks, board)
     write_frame(releases, path)

@@ -19,8 +19,8 @@ def selectors_by_name(methods: Any) -> Any:
     Parameters
     ----------
     methods : mapping, sequence of str, or str
-        A mapping of titles to selectors or to names, a sequence of names, or names separated by
-        commas, such as "f_test,mrmr".
+        A mapping of titles to selectors or to names, a sequence of names, or names
+        separated by commas, such as "f_test,mrmr".
 
     Raises
     ------
@@ -29,7 +29,9 @@ def selectors_by_name(methods: Any) -> Any:
     """
     if isinstance(methods, str):
         methods = [name.strip() for name in methods.split(",")]
-    if isinstance(methods, list | tuple) and all(isinstance(name, str) for name in methods):
+    if isinstance(methods, list | tuple) and all(
+        isinstance(name, str) for name in methods
+    ):
         methods = {name: name for name in methods}
     if not isinstance(methods, Mapping):
         return methods

@@ -46,12 +46,13 @@ class Comparison(pd.DataFrame):
     Attributes
     ----------
     features : DataFrame
-        One row for each method and selected feature, with the column `method` and those of
-        `provlab.core.selected.selected_features`.
+        One row for each method and selected feature, with the column `method` and those
+        of `provlab.core.selected.selected_features`.
     folds : tuple of int
         Number of repeats, and number of folds per repeat.
     answer : list of str
-        The best method, the methods that tie with it, and the difference that these folds can detect.
+        The best method, the methods that tie with it, and the difference that these
+        folds can detect.
     """
 
     _metadata: ClassVar = ["headline", "features", "folds", "answer"]
@@ -78,7 +79,9 @@ class Comparison(pd.DataFrame):
 
         measured = pd.DataFrame(self).dropna(subset=self.headline.column)
         lines = measured[["low", "high"]].assign(
-            row=measured.index.astype(str), dataset="", value=measured[self.headline.column]
+            row=measured.index.astype(str),
+            dataset="",
+            value=measured[self.headline.column],
         )
         return dots(lines, xlabel=self.headline.label, width=ON_A_PAGE)
 
@@ -99,14 +102,20 @@ def _shown(comparison: Comparison) -> pd.DataFrame:
     signed = "{:+.2f}" if headline.unit else "{:+.4f}"
     ends = zip(comparison["low"], comparison["high"], strict=True)
     columns = {
-        headline.in_units(headline.name): _texts(comparison[headline.column], headline.text),
-        "95 % interval": [interval_text(low, high, headline.text) for low, high in ends],
+        headline.in_units(headline.name): _texts(
+            comparison[headline.column], headline.text
+        ),
+        "95 % interval": [
+            interval_text(low, high, headline.text) for low, high in ends
+        ],
         "difference": _texts(comparison["difference"], signed.format),
         "p": _texts(comparison["p"], "{:.2g}".format),
         "selected": _texts(comparison["n_selected"], "{:.4g}".format),
         "stability": _texts(comparison["stability"], "{:.2f}".format),
     }
-    return pd.DataFrame(columns, index=[visible_line(str(name)) for name in comparison.index])
+    return pd.DataFrame(
+        columns, index=[visible_line(str(name)) for name in comparison.index]
+    )
 
 
 def _texts(values: pd.Series, text_of: Callable[[float], str]) -> list[str]:
@@ -115,8 +124,18 @@ def _texts(values: pd.Series, text_of: Callable[[float], str]) -> list[str]:
 
 def _notes(comparison: Comparison) -> list[str]:
     """Return the notes below the table: the meaning of the difference, further columns, and why methods failed."""
-    printed = (comparison.headline.column, "low", "high", "difference", "p", "n_selected", "stability")
-    further = [name for name in comparison.select_dtypes("number") if name not in printed]
+    printed = (
+        comparison.headline.column,
+        "low",
+        "high",
+        "difference",
+        "p",
+        "n_selected",
+        "stability",
+    )
+    further = [
+        name for name in comparison.select_dtypes("number") if name not in printed
+    ]
     first = visible_line(str(comparison.index[0]))
     lines = [
         f"difference: from {first}, fold by fold; p is not adjusted for several methods. "
@@ -154,9 +173,10 @@ def compare(
 ) -> Comparison:
     """Cross-validate a model on the features of each selector, or read the results from the store.
 
-    All methods use the same folds, and random methods are repeated in each fold. Results are stored
-    trial by trial, so a repeated call computes nothing, an interrupted call resumes, and calls
-    share their common trials. `provsel report` shows each comparison with figures and all features.
+    All methods use the same folds, and random methods are repeated in each fold.
+    Results are stored trial by trial, so a repeated call computes nothing, an
+    interrupted call resumes, and calls share their common trials. `provsel report`
+    shows each comparison with figures and all features.
 
     Parameters
     ----------
@@ -165,66 +185,75 @@ def compare(
     y : array-like of shape (n_samples,)
         Classes, as strings or numbers, or a numeric target.
     methods : mapping, sequence of str or str
-        A mapping of names to unfitted selectors or transformers, or names from `provsel list
-        selectors`, which keep half of the columns. The other methods are compared with the first.
-        Your own classes and functions are identified by the code of their module or script. In a
-        notebook they are identified by their own code only, so increase `algorithm_version` when a
-        function that they call changes.
+        A mapping of names to unfitted selectors or transformers, or names from
+        `provsel list selectors`, which keep half of the columns. The other methods are
+        compared with the first. Your own classes and functions are identified by the
+        code of their module or script. In a notebook they are identified by their own
+        code only, so increase `algorithm_version` when a function that they call
+        changes.
     model : classifier, regressor or str, optional
-        Model trained on the selected features. The default is `LibsvmSVM()` for classes,
-        scikit-learn's `LinearSVC(dual=False)` for classes with more than 20,000 rows, and
-        scikit-learn's `Ridge()` for numbers.
+        Model trained on the selected features. The default is `LibsvmSVM()` for
+        classes, scikit-learn's `LinearSVC(dual=False)` for classes with more than
+        20,000 rows, and scikit-learn's `Ridge()` for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of target, if y has numbers that may be either; see `provlab.data.loaders.file.load`.
+        Kind of target, if y has numbers that may be either; see
+        `provlab.data.loaders.file.load`.
     preparation : str or transformer, optional
-        Transformation of the columns before the selection, fitted on the training rows of each fold: "impute",
-        "one_hot", "standardise", "range" or "robust", see `provlab.run.preparation.TablePreparation`, or a scikit-learn
-        transformer.
+        Transformation of the columns before the selection, fitted on the training rows
+        of each fold: "impute", "one_hot", "standardise", "range" or "robust", see
+        `provlab.run.preparation.TablePreparation`, or a scikit-learn transformer.
     setting : {"unsupervised", "supervised", "unsupervised_with_center"}, default="unsupervised"
-        Rows used for selection: all training rows, or the support vectors of the model on all features.
+        Rows used for selection: all training rows, or the support vectors of the model
+        on all features.
     cv : {"kfold", "leave_one_group_out", "time_order"}, int, splitter, iterable or array, default="kfold"
-        How rows are split. "kfold" makes `n_splits` stratified folds that keep groups together,
-        "leave_one_group_out" tests each group once, and "time_order" puts training rows before test
-        rows. An integer is the number of folds. A splitter, or an iterable of (training rows, test
-        rows), is used once, as in scikit-learn; a random splitter without `random_state` gets a
-        seed. An array of shape (n_samples,) gives the test fold of each row, or -1 for rows that
-        are never tested.
+        How rows are split. "kfold" makes `n_splits` stratified folds that keep groups
+        together, "leave_one_group_out" tests each group once, and "time_order" puts
+        training rows before test rows. An integer is the number of folds. A splitter,
+        or an iterable of (training rows, test rows), is used once, as in scikit-learn;
+        a random splitter without `random_state` gets a seed. An array of shape
+        (n_samples,) gives the test fold of each row, or -1 for rows that are never
+        tested.
     groups : array-like of shape (n_samples,), optional
-        Group of each row, such as a patient. Rows of a group are never split between training and test rows.
+        Group of each row, such as a patient. Rows of a group are never split between
+        training and test rows.
     sample_weight : array-like of shape (n_samples,), optional
         Weights for models and measures that accept them.
     scoring : str, callable, sequence of str or mapping, optional
-        Names of scikit-learn scorers, the result of `make_scorer`, a function of (model, X, y), or
-        a mapping of names to these. The first replaces the error, or R^2, in the comparison. X
-        holds the test rows in the form that the model takes, and y their labels.
+        Names of scikit-learn scorers, the result of `make_scorer`, a function of
+        (model, X, y), or a mapping of names to these. The first replaces the error, or
+        R^2, in the comparison. X holds the test rows in the form that the model takes,
+        and y their labels.
     n_splits, repeats, draws : int
-        Number of folds, of repeats of "kfold" with new folds, and of draws of a random method per fold.
+        Number of folds, of repeats of "kfold" with new folds, and of draws of a random
+        method per fold.
     seed : int, default=0
         Seed of the folds and of random methods.
     feature_names : sequence of str, optional
-        Names of the features. The default is the columns of a DataFrame, or numbers from 1.
+        Names of the features. The default is the columns of a DataFrame, or numbers
+        from 1.
     name : str, default="data"
         Name of the data in messages and on pages.
     results : path, default="results"
         Folder for the store and the data.
     n_jobs : int, default=1
-        Number of worker processes. More than one process requires classes of provsel, or of modules
-        that the project trusts.
+        Number of worker processes. More than one process requires classes of provsel,
+        or of modules that the project trusts.
     console : rich.console.Console, optional
         Console for progress; by default standard error.
 
     Returns
     -------
     Comparison
-        One row per method, indexed by name. The columns are the mean of the measure over folds
-        (error in percent, r2 or a scorer); sd; low and high, the 95 % interval of the mean;
-        n_selected; cpu, the mean CPU seconds of a selection including shared computations;
-        difference from the first method, with its 95 % interval from difference_low to
-        difference_high and its two-sided p; stability of the selected features, with its 95 %
-        interval for new rows from stability_low to stability_high; trials; and further measures.
-        The p-values come from the corrected t-test. They are not adjusted for the number of
-        methods, as the output notes. The attribute `features` lists the selected features of each
-        method, and `draw_features` shows their frequencies.
+        One row per method, indexed by name. The columns are the mean of the measure
+        over folds (error in percent, r2 or a scorer); sd; low and high, the 95 %
+        interval of the mean; n_selected; cpu, the mean CPU seconds of a selection
+        including shared computations; difference from the first method, with its 95 %
+        interval from difference_low to difference_high and its two-sided p; stability
+        of the selected features, with its 95 % interval for new rows from stability_low
+        to stability_high; trials; and further measures. The p-values come from the
+        corrected t-test. They are not adjusted for the number of methods, as the output
+        notes. The attribute `features` lists the selected features of each method, and
+        `draw_features` shows their frequencies.
 
     Raises
     ------
@@ -257,12 +286,21 @@ def compare(
     splits = None
     if split == "given_splits":
         splits = splits_of("compare", cv, X, y, groups, [*SPLITS])
-    data = write_data(X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data")
+    data = write_data(
+        X, y, feature_names, beside, results / "data", in_file_name(name)[:40] or "data"
+    )
     if splits is not None:
         data["splits"] = write_splits(splits, Path(data["path"]).parent)
-    protocol: dict[str, Any] = {"setting": setting, "draws": draws, "seed": seed, **folds}
+    protocol: dict[str, Any] = {
+        "setting": setting,
+        "draws": draws,
+        "seed": seed,
+        **folds,
+    }
     choices = ["dataset=file", "selector=any", f"protocol={split}"]
-    choices.append(f"preparation={preparation if isinstance(preparation, str) else 'none'}")
+    choices.append(
+        f"preparation={preparation if isinstance(preparation, str) else 'none'}"
+    )
     if model is not None:
         choices.append("model=any")
     parts = compose_config(choices)
@@ -279,7 +317,9 @@ def compare(
         for selector in selectors.values():
             cells += cells_of({**parts, "selector": as_config(selector)})
         store = TrialStore(results / "store")
-        executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
+        executor = (
+            {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
+        )
         report = run_methods(cells, store, executor, label="compare", console=console)
         reasons = report.reasons(cells)
         if all(cell.id in reasons for cell in cells):
@@ -305,7 +345,9 @@ def _check_estimators(methods: Any, model: Any, preparation: Any) -> None:
                 f"it with its arguments, for example RFE(...)."
             )
     if not isinstance(preparation, BaseEstimator | str | None):
-        raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
+        raise ValueError(
+            f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}."
+        )
 
 
 def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
@@ -324,26 +366,46 @@ def _folds(cv: Any, n_splits: int, repeats: int) -> tuple[str, dict[str, Any]]:
     return "given_splits", {}
 
 
-def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
+def _comparison(
+    run: OwnRun, headline: Headline, store: TrialStore, results: Path
+) -> Comparison:
     """Write a run, and return one row per method with its fold-by-fold difference from the first."""
     table = RunTable(run, store)
     table.write(results / RUNS_FOLDER / run.name, formats=())
     lines = table.frame.set_index("method").rename_axis(None)
-    lines = lines.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
+    lines = lines.rename(
+        columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"}
+    )
     lines[DIFFERENCE] = np.nan
     folds = table.differences(range(len(run.cells)))
     first = lines.index[0]
     if first in folds.values:
         for name, of_method in folds.values.items():
-            difference = mean_difference((of_method - folds.values[first]).to_numpy(), ratio=folds.ratio)
+            difference = mean_difference(
+                (of_method - folds.values[first]).to_numpy(), ratio=folds.ratio
+            )
             lines.loc[name, DIFFERENCE] = [*difference.values()]
-        lines.loc[first, DIFFERENCE[1:]] = np.nan  # the first method is not tested against itself
+        # the first method is not tested against itself
+        lines.loc[first, DIFFERENCE[1:]] = np.nan
     n_asked = pd.to_numeric(lines["features"], errors="coerce")
     if (lines["n_selected"] < n_asked).any():
         lines["asked"] = n_asked
-    columns = [headline.column, "sd", "low", "high", "n_selected", "asked", "cpu", *DIFFERENCE, *STABILITY, "trials"]
+    columns = [
+        headline.column,
+        "sd",
+        "low",
+        "high",
+        "n_selected",
+        "asked",
+        "cpu",
+        *DIFFERENCE,
+        *STABILITY,
+        "trials",
+    ]
     columns = [name for name in columns if name in lines]
-    columns += lines.columns.difference([*columns, "features", "dataset", "measure", "state"], sort=False).tolist()
+    columns += lines.columns.difference(
+        [*columns, "features", "dataset", "measure", "state"], sort=False
+    ).tolist()
     comparison = Comparison(lines[columns])
     comparison.headline = headline
     comparison.features = table.features.drop(columns=["features", "dataset"])

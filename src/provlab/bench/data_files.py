@@ -2,7 +2,8 @@
 
 The SHA-256 of the data file is part of the identity of trials.
 
-Worker processes, audits and feature pages read the file. Equal arrays are written only once.
+Worker processes, audits and feature pages read the file. Equal arrays are written only
+once.
 """
 
 from __future__ import annotations
@@ -65,12 +66,16 @@ def write_data(
         X = pd.DataFrame(X).infer_objects()
     vectors = _vectors(subject, y, beside, np.shape(X)[0])
     names = _column_names(subject, X, feature_names)
-    if isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
+    if isinstance(X, pd.DataFrame) and not all(
+        pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes
+    ):
         return _write_table(subject, X.set_axis(names, axis=1), vectors, folder, name)
     return _write_arrays(subject, X, vectors, names, folder, name)
 
 
-def _vectors(subject: str, y: Any, beside: Mapping[str, Any], n_samples: int) -> Vectors:
+def _vectors(
+    subject: str, y: Any, beside: Mapping[str, Any], n_samples: int
+) -> Vectors:
     """Return the labels, groups and other vectors after checking that each row has a value."""
     if np.ndim(y) == 2 and np.shape(y)[1] == 1:
         y = np.ravel(y)
@@ -80,19 +85,27 @@ def _vectors(subject: str, y: Any, beside: Mapping[str, Any], n_samples: int) ->
         series = pd.Series(np.asarray(value))
         n_missing = int(series.isna().sum())
         if n_missing:
-            raise ValueError(f"{subject}: {role}: expected a value in each row, got {n_missing} without.")
+            raise ValueError(
+                f"{subject}: {role}: expected a value in each row, got {n_missing} without."
+            )
         is_number = series.dtype.kind in "iufb"
-        vectors[role] = series.to_numpy() if is_number else series.astype(str).to_numpy(str)
+        vectors[role] = (
+            series.to_numpy() if is_number else series.astype(str).to_numpy(str)
+        )
     for role, vector in vectors.items():
         if vector.shape != (n_samples,):
-            got = len(vector) if vector.ndim == 1 else f"an array of shape {vector.shape}"
+            got = (
+                len(vector) if vector.ndim == 1 else f"an array of shape {vector.shape}"
+            )
             raise ValueError(
                 f"{subject}: expected {n_samples} values in {role}, one for each row of X, got {got}; correct it."
             )
     return vectors
 
 
-def _column_names(subject: str, X: Any, feature_names: Sequence[str] | None) -> list[str] | None:
+def _column_names(
+    subject: str, X: Any, feature_names: Sequence[str] | None
+) -> list[str] | None:
     """Return distinct names of the columns; None if they have no names."""
     columns = getattr(X, "columns", None) if feature_names is None else feature_names
     if columns is None:
@@ -100,18 +113,30 @@ def _column_names(subject: str, X: Any, feature_names: Sequence[str] | None) -> 
     names = [str(column) for column in columns]
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(f"{subject}: expected distinct column names, got {repeated[0]!r} more than once; rename one.")
+        raise ValueError(
+            f"{subject}: expected distinct column names, got {repeated[0]!r} more than once; rename one."
+        )
     return names
 
 
 def _write_arrays(
-    subject: str, X: Any, vectors: Vectors, names: list[str] | None, folder: Path, name: str
+    subject: str,
+    X: Any,
+    vectors: Vectors,
+    names: list[str] | None,
+    folder: Path,
+    name: str,
 ) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     if sparse.issparse(X):
         check_sparse(subject, X)
         rows = sparse.csr_array(X, dtype=np.float64)
-        arrays |= {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
+        arrays |= {
+            "data": rows.data,
+            "indices": rows.indices,
+            "indptr": rows.indptr,
+            "shape": rows.shape,
+        }
     else:
         if isinstance(X, pd.DataFrame):
             X = X.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -129,17 +154,24 @@ def _write_arrays(
     return {"path": str(path), **{role: role for role in roles}}
 
 
-def _write_table(subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, name: str) -> dict[str, Any]:
+def _write_table(
+    subject: str, X: pd.DataFrame, vectors: Vectors, folder: Path, name: str
+) -> dict[str, Any]:
     """Write a table with text columns; labels, groups and weights get names that no feature has."""
     longest = "_" * max(len(column) for column in X.columns)
     names = {role: f"{role}{longest}" if role in X else role for role in vectors}
     beside = pd.DataFrame({names[role]: vector for role, vector in vectors.items()})
     table = pd.concat([X.reset_index(drop=True), beside], axis=1)
-    hashes = {column: pd.util.hash_pandas_object(table[column], index=False).to_numpy() for column in table}
+    hashes = {
+        column: pd.util.hash_pandas_object(table[column], index=False).to_numpy()
+        for column in table
+    }
     path = _path_of(folder, hashes, f"{name}.parquet")
     if not path.is_file():
         try:
-            content = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+            content = pa.Table.from_pandas(
+                table, preserve_index=False
+            ).replace_schema_metadata(None)
         except pa.ArrowException as error:
             raise ValueError(
                 f"{subject}: expected columns of numbers or strings, got {error!s:.200}; convert it."
@@ -154,7 +186,11 @@ def _path_of(folder: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Pat
     """Create a folder named after the digest of the arrays, and return the absolute path of their file."""
     content = {}
     for part, array in arrays.items():
-        content[part] = [str(array.dtype), list(array.shape), hashlib.sha256(array.tobytes()).hexdigest()]
+        content[part] = [
+            str(array.dtype),
+            list(array.shape),
+            hashlib.sha256(array.tobytes()).hexdigest(),
+        ]
     inside = folder / digest(content)[:32]
     inside.mkdir(parents=True, exist_ok=True)
     return (inside / name).absolute()

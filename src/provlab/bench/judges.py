@@ -16,10 +16,10 @@ __all__ = ["BoostingClassifier"]
 class BoostingClassifier(HistGradientBoostingClassifier):
     """scikit-learn's histogram gradient boosting for dense and sparse rows, with unweighted bins.
 
-    Sparse rows are made dense. With sample weights, such as those of balanced classes, scikit-learn
-    computes each bin border separately: twenty columns of 455 rows took 1.2 seconds, of which the
-    trees took a tenth. Here the borders are those of scikit-learn without weights, and only the
-    trees use the weights.
+    Sparse rows are made dense. With sample weights, such as those of balanced classes,
+    scikit-learn computes each bin border separately: twenty columns of 455 rows took
+    1.2 seconds, of which the trees took a tenth. Here the borders are those of
+    scikit-learn without weights, and only the trees use the weights.
     """
 
     algorithm_version = f"2 with scikit-learn {sklearn.__version__}"
@@ -51,7 +51,13 @@ def _borders(column: NDArray[Any], n_bins: int) -> NDArray[np.float64] | None:
     """Return the borders of equally filled bins; None if each distinct value has its own bin."""
     if np.unique(column).size <= n_bins:
         return None
-    return np.unique(np.percentile(column, np.linspace(0, 100, n_bins + 1)[1:-1], method="averaged_inverted_cdf"))
+    return np.unique(
+        np.percentile(
+            column,
+            np.linspace(0, 100, n_bins + 1)[1:-1],
+            method="averaged_inverted_cdf",
+        )
+    )
 
 
 def _dense(X: Any) -> Any:

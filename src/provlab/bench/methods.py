@@ -27,11 +27,12 @@ class PanelMethod:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the selector. In them, SIZE stands for the requested number of
-        features and HALF for half of it, the rank of methods that approximate X.
+        Overrides that choose the selector. In them, SIZE stands for the requested
+        number of features and HALF for half of it, the rank of methods that approximate
+        X.
     sizes : {"fixed", "at most", "own"}
-        "at most" means fewer features if draws repeat or no more are available; "own" means that
-        the method chooses the number.
+        "at most" means fewer features if draws repeat or no more are available; "own"
+        means that the method chooses the number.
     tasks : tuple of {"classification", "regression"}
     multiclass : bool
         Whether labels may have more than two classes.
@@ -40,7 +41,8 @@ class PanelMethod:
     most_columns : int, or None
         Largest number of columns for which the method is defined.
     chosen : bool
-        Whether the method is also run with a number of features chosen by cross-validation.
+        Whether the method is also run with a number of features chosen by
+        cross-validation.
     grid : tuple of (str, tuple)
         Parameters that cross-validation chooses, and their candidate values.
     """
@@ -70,12 +72,17 @@ class PanelMethod:
     @property
     def source(self) -> str:
         """The distribution whose code ranks the features, or "provsel" itself."""
-        return getattr(component_class("selector", self._config()), "package", "provsel")
+        return getattr(
+            component_class("selector", self._config()), "package", "provsel"
+        )
 
     def overrides(self, size: int) -> list[str]:
         """Return the overrides that choose the method with `size` features."""
         half = str(max(1, size // 2))
-        return [text.replace("SIZE", str(size)).replace("HALF", half) for text in self.choose]
+        return [
+            text.replace("SIZE", str(size)).replace("HALF", half)
+            for text in self.choose
+        ]
 
     def selector(self, size: int = 1) -> BaseSelector:
         """Return the unfitted selector for `size` features."""
@@ -120,8 +127,8 @@ def panel_methods() -> Mapping[str, PanelMethod]:
 def panel_names(names: Iterable[str]) -> list[str]:
     """Return the panel's names of methods given by `selector=` names or other spellings.
 
-    A method may be in the panel twice: with a requested number of features, and with its own choice
-    of the number. Unknown names are returned unchanged.
+    A method may be in the panel twice: with a requested number of features, and with
+    its own choice of the number. Unknown names are returned unchanged.
     """
     methods = panel_methods()
     chosen: dict[str, None] = {}
@@ -130,6 +137,10 @@ def panel_names(names: Iterable[str]) -> list[str]:
         if not meant:
             selectors = {method.selector_name for method in methods.values()}
             selector = file_named("selector", spelling, selectors)
-            meant = [name for name, method in methods.items() if method.selector_name == selector]
+            meant = [
+                name
+                for name, method in methods.items()
+                if method.selector_name == selector
+            ]
         chosen |= dict.fromkeys(meant or [spelling])
     return list(chosen)

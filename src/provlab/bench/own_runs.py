@@ -1,7 +1,7 @@
 """Your own runs: cells that `provsel run` or `compare` computed together, as listed in run.json.
 
-A run is a folder in results/runs. All results are computed from the store. Only names and counts
-are read from run.json, so the folder need not be trusted.
+A run is a folder in results/runs. All results are computed from the store. Only names
+and counts are read from run.json, so the folder need not be trusted.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ class RunCell:
     id : str
         SHA-256 of the cell's identity.
     method, size, label : str
-        Displayed names of the method, of the requested number of features ("" if the method chooses
-        it) and of the data set.
+        Displayed names of the method, of the requested number of features ("" if the
+        method chooses it) and of the data set.
     data, dataset : str and mapping
-        Identity and config of the data set, used to look up feature names if the data are present.
+        Identity and config of the data set, used to look up feature names if the data
+        are present.
     measures : tuple of str
         Columns of the records; the first is the headline measure.
     repeats, n_splits, draws : int Planned numbers.
@@ -72,15 +73,25 @@ class RunCell:
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[0-9a-f]{64}", self.id):
-            raise ValueError(f"id: expected 64 hexadecimal digits, got {self.id!r:.80}.")
+            raise ValueError(
+                f"id: expected 64 hexadecimal digits, got {self.id!r:.80}."
+            )
         for name in ("method", "size", "label", "data", "reason"):
             if len(getattr(self, name)) > MAX_TEXT:
-                raise ValueError(f"{name}: expected at most {MAX_TEXT} characters, got {len(getattr(self, name))}.")
+                raise ValueError(
+                    f"{name}: expected at most {MAX_TEXT} characters, got {len(getattr(self, name))}."
+                )
         if not isinstance(self.dataset.get("name"), str):
             raise ValueError(f"dataset: expected a name, got {self.dataset!r:.80}.")
         if not all(1 <= count <= MAX_COUNT for count in self.counts):
-            raise ValueError(f"repeats, n_splits, draws: expected 1 to {MAX_COUNT} of each, got {self.counts}.")
-        wrong = [name for name in self.measures if not re.fullmatch(r"[A-Za-z]\w{0,80}", name) or name in LARGE]
+            raise ValueError(
+                f"repeats, n_splits, draws: expected 1 to {MAX_COUNT} of each, got {self.counts}."
+            )
+        wrong = [
+            name
+            for name in self.measures
+            if not re.fullmatch(r"[A-Za-z]\w{0,80}", name) or name in LARGE
+        ]
         if wrong or not 1 <= len(self.measures) <= MAX_MEASURES:
             raise ValueError(
                 f"measures: expected 1 to {MAX_MEASURES} column names, got {[*wrong, *self.measures]!r:.80}."
@@ -106,7 +117,9 @@ class OwnRun:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.cells) <= MAX_CELLS:
-            raise ValueError(f"cells: expected 1 to {MAX_CELLS}, got {len(self.cells)}.")
+            raise ValueError(
+                f"cells: expected 1 to {MAX_CELLS}, got {len(self.cells)}."
+            )
 
     @property
     def name(self) -> str:
@@ -131,20 +144,29 @@ class OwnRun:
 def read_runs(results: Path) -> tuple[dict[str, OwnRun], list[str]]:
     """Return the runs in a results folder by name, newest first, and the errors of unreadable runs.
 
-    The folder is not trusted: names and counts are checked, and no result is read from it.
+    The folder is not trusted: names and counts are checked, and no result is read from
+    it.
     """
     runs: dict[str, OwnRun] = {}
     problems = []
     folder = results / RUNS_FOLDER
-    files = sorted(folder.glob(f"*/{RUN_FILE}"), key=lambda path: path.lstat().st_mtime, reverse=True)
+    files = sorted(
+        folder.glob(f"*/{RUN_FILE}"),
+        key=lambda path: path.lstat().st_mtime,
+        reverse=True,
+    )
     for path in files[:MAX_RUNS]:
         name = path.parent.name
         try:
             if not PAGE_NAME.fullmatch(name):
-                raise ValueError(f"{path}: expected a folder named by letters, digits, '.', '_' and '-'; rename it.")
+                raise ValueError(
+                    f"{path}: expected a folder named by letters, digits, '.', '_' and '-'; rename it."
+                )
             runs[name] = read_as(OwnRun, read_json(path), str(path))
         except (OSError, ValueError) as error:
             problems.append(f"{error} Run the same again, or remove the folder.")
     if len(files) > MAX_RUNS:
-        problems.append(f"{folder}: only the newest {MAX_RUNS} of {len(files)} runs are shown.")
+        problems.append(
+            f"{folder}: only the newest {MAX_RUNS} of {len(files)} runs are shown."
+        )
     return runs, problems

@@ -1,8 +1,8 @@
 """Plan of the benchmark: data sets, methods, judges and sizes as ordinary cells with ordinary keys.
 
-Judges are models that are trained on the selected features. A *chosen* size is chosen by
-cross-validation within the training rows. All features are among its candidates, so it shows
-whether selection helps.
+Judges are models that are trained on the selected features. A *chosen* size is chosen
+by cross-validation within the training rows. All features are among its candidates, so
+it shows whether selection helps.
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ class PanelDataset:
     Attributes
     ----------
     choose : tuple of str
-        Overrides that choose the data set, its folds, and its preparation if it is not "standardise".
+        Overrides that choose the data set, its folds, and its preparation if it is not
+        "standardise".
     domain : str
     source : str
         Source of the rows; data sets of one source count as one observation.
     support : int
-        Number of columns that the labels depend on, which come first without `shuffle_columns`; 0 if unknown.
+        Number of columns that the labels depend on, which come first without
+        `shuffle_columns`; 0 if unknown.
     folds : str
         Name in `datasets.yaml` of the way the rows are split.
     task : {"classification", "regression"}
@@ -76,7 +78,8 @@ class PanelData:
     folds : mapping
         Overrides for each kind of folds.
     tables, settings : mapping
-        Data sets of the loader `tables` by kind of folds, and overrides for some of them.
+        Data sets of the loader `tables` by kind of folds, and overrides for some of
+        them.
     quick : mapping
         Data sets of the quick panel for each task.
     left_out : mapping
@@ -154,17 +157,32 @@ def panel_datasets() -> Mapping[str, PanelDataset]:
         for name in names:
             datasets[name] = _table(name, folds, data.settings.get(name, ()))
     for name, dataset in datasets.items():
-        datasets[name] = replace(dataset, choose=(*dataset.choose, *data.folds[dataset.folds]))
+        datasets[name] = replace(
+            dataset, choose=(*dataset.choose, *data.folds[dataset.folds])
+        )
     return datasets
 
 
 def _table(name: str, folds: str, settings: tuple[str, ...]) -> PanelDataset:
     """Return a data set of the loader `tables`; columns are shuffled if the relevant ones come first in the file."""
     entry = table_entries()[name]
-    choose = ["dataset=tables", f"dataset.set={name}", "+dataset.distinct_rows=true", "preparation=varying", *settings]
+    choose = [
+        "dataset=tables",
+        f"dataset.set={name}",
+        "+dataset.distinct_rows=true",
+        "preparation=varying",
+        *settings,
+    ]
     if entry.relevant:
         choose.append("+dataset.shuffle_columns=1")
-    return PanelDataset(tuple(choose), entry.domain, entry.source, len(entry.relevant), folds, entry.task)
+    return PanelDataset(
+        tuple(choose),
+        entry.domain,
+        entry.source,
+        len(entry.relevant),
+        folds,
+        entry.task,
+    )
 
 
 @cache
@@ -176,10 +194,16 @@ def judging() -> Judging:
 def stored_folder() -> Path:
     """Return the folder of the stored panel that comes with provsel, in an installed wheel or a checkout."""
     inside = Path(__file__).resolve().parent / "stored"
-    return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
+    return (
+        inside
+        if inside.is_dir()
+        else inside.parents[3] / "results" / "reference" / FOLDER
+    )
 
 
-def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, Entry]:
+def some(
+    kind: str, names: Iterable[str], entries: Mapping[str, Entry]
+) -> dict[str, Entry]:
     """Return the entries with the given names, or all if no name is given.
 
     Raises
@@ -194,7 +218,9 @@ def some(kind: str, names: Iterable[str], entries: Mapping[str, Entry]) -> dict[
                 f"panel: expected a {kind} of the panel ({', '.join(entries)}), got {name!r:.80}"
                 f"{did_you_mean(name, entries) or '; choose one of these.'}"
             )
-    return {name: entry for name, entry in entries.items() if name in names or not names}
+    return {
+        name: entry for name, entry in entries.items() if name in names or not names
+    }
 
 
 def sizes_of_judges(judges: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
@@ -215,8 +241,8 @@ def panel_cells(
 ) -> list[PanelCell]:
     """Return the cells of the given methods and data sets, grouped by data set.
 
-    A size has a cell if the data set has more columns. A method has cells if it supports the task, the
-    number of classes and the size of the data set.
+    A size has a cell if the data set has more columns. A method has cells if it
+    supports the task, the number of classes and the size of the data set.
 
     Parameters
     ----------
@@ -228,29 +254,45 @@ def panel_cells(
     Raises
     ------
     MissingDataError
-        If a data set has no card and is not on this machine. The message names the command that fetches it.
+        If a data set has no card and is not on this machine. The message names the
+        command that fetches it.
     """
     sizes = sizes_of_judges() if sizes is None else sizes
     cells = []
     for name, dataset in datasets.items():
         base = base_cell(dataset)
         shape = shape_of(dataset)
-        of_dataset = [text for text in dataset.choose if text.startswith(("preparation", "protocol"))]
-        if isinstance(base.measured, AbstractStatedFolds):  # the number of folds depends on the data
+        of_dataset = [
+            text
+            for text in dataset.choose
+            if text.startswith(("preparation", "protocol"))
+        ]
+        # the number of folds depends on the data
+        if isinstance(base.measured, AbstractStatedFolds):
             of_dataset = [*dataset.choose]  # other cells do not depend on the data
         settings = (*judging().choose, *of_dataset)
-        smaller_sizes = tuple(size for size in judging().chosen.sizes if size < shape[1])
+        smaller_sizes = tuple(
+            size for size in judging().chosen.sizes if size < shape[1]
+        )
         for title, method in methods.items():
             if not method.takes(shape, dataset.task):
                 continue
             for judge, size in _judged(method, shape[1], sizes):
                 candidates = smaller_sizes if size == CHOSEN_SIZE else ()
-                cell = _cell(settings, method, dataset.task, judge, size, candidates).on(base.dataset, base.data)
-                cells.append(PanelCell(title, name, dataset.domain, size, judge, dataset.support, cell))
+                cell = _cell(
+                    settings, method, dataset.task, judge, size, candidates
+                ).on(base.dataset, base.data)
+                cells.append(
+                    PanelCell(
+                        title, name, dataset.domain, size, judge, dataset.support, cell
+                    )
+                )
     return cells
 
 
-def _judged(method: PanelMethod, n_columns: int, sizes: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
+def _judged(
+    method: PanelMethod, n_columns: int, sizes: Mapping[str, Sequence[int]]
+) -> Iterator[tuple[str, int]]:
     """Yield each pair of a judge and a size of a method."""
     own = ALL_FEATURES if method.selector_name == "full" else OWN_SIZE
     has_candidates = min(judging().chosen.sizes) < n_columns
@@ -273,7 +315,12 @@ def _composer() -> Composer:
 
 @cache  # the same for all data sets with these folds
 def _cell(
-    settings: tuple[str, ...], method: PanelMethod, task: Task, judge: str, size: int, candidates: tuple[int, ...]
+    settings: tuple[str, ...],
+    method: PanelMethod,
+    task: Task,
+    judge: str,
+    size: int,
+    candidates: tuple[int, ...],
 ) -> Cell:
     """Return a cell of a method with a number of features, chosen if there are candidates, for any data set."""
     model = judging().judges[judge].model(task)
@@ -287,14 +334,18 @@ def _cell(
             **_cross_validation(task),
         }
     else:
-        [cell] = cells_of(_composer()([*settings, *model, *method.overrides(max(size, 1))]))
+        [cell] = cells_of(
+            _composer()([*settings, *model, *method.overrides(max(size, 1))])
+        )
         return cell
     config = dict(_composer()([*settings, *model, "selector=cross_validated_size"]))
     [cell] = cells_of({**config, "selector": selector})
     return cell
 
 
-def _with_chosen_size(method: PanelMethod, task: Task, sizes: tuple[int, ...]) -> dict[str, Any]:
+def _with_chosen_size(
+    method: PanelMethod, task: Task, sizes: tuple[int, ...]
+) -> dict[str, Any]:
     """Return the config of a method whose number of features cross-validation chooses."""
     inner = part_config("selector", method.overrides(sizes[0]))
     return {
@@ -321,7 +372,13 @@ def _cross_validation(task: Task) -> dict[str, Any]:
 
 def base_cell(dataset: PanelDataset) -> Cell:
     """Return a cell of the protocol on a data set, with its config and identity, without loading data."""
-    choose = [*judging().choose, "protocol.scoring=[]", "selector=full", *dataset.choose]  # any model will do
+    # any model will do
+    choose = [
+        *judging().choose,
+        "protocol.scoring=[]",
+        "selector=full",
+        *dataset.choose,
+    ]
     [cell] = cells_of(_composer()(choose))
     return cell
 
@@ -333,7 +390,11 @@ def shape_of(dataset: PanelDataset) -> tuple[int, int, int]:
     if key in shapes:
         return shapes[key]
     data = load_from(base_cell(dataset).dataset)
-    return dataset.train_rows or _n_training_rows(data.n_rows), data.X.shape[1], data.n_classes
+    return (
+        dataset.train_rows or _n_training_rows(data.n_rows),
+        data.X.shape[1],
+        data.n_classes,
+    )
 
 
 def _n_training_rows(n_rows: int) -> int:
@@ -348,5 +409,10 @@ def _shapes_on_cards() -> Mapping[str, tuple[int, int, int]]:
         return {}
     cards = pd.read_csv(path, usecols=["choose", "rows", "prepared", "classes"])
     return {
-        card.choose: (_n_training_rows(card.rows), int(card.prepared), int(card.classes)) for card in cards.itertuples()
+        card.choose: (
+            _n_training_rows(card.rows),
+            int(card.prepared),
+            int(card.classes),
+        )
+        for card in cards.itertuples()
     }

@@ -13,7 +13,13 @@ from typing import Any
 import pandas as pd
 
 from provlab.bench.methods import panel_methods
-from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, shape_of
+from provlab.bench.panel import (
+    PanelCell,
+    PanelDataset,
+    panel_cells,
+    panel_datasets,
+    shape_of,
+)
 from provlab.bench.stored_panel import file_of, is_complete, write_dataset
 from provlab.core.frames import planned_trials
 from provlab.core.store import TrialStore
@@ -48,7 +54,8 @@ def compute(
     Yields
     ------
     dict
-        data set, trials, failed, and CPU s of the trials computed now; `state` says why a data set was skipped.
+        data set, trials, failed, and CPU s of the trials computed now; `state` says why
+        a data set was skipped.
     """
     end = time.monotonic() + hours * 3600
     for name in names:
@@ -60,7 +67,9 @@ def compute(
         before = time.process_time()
         store = TrialStore(results / file_of(name, Path()).stem / "store")
         try:
-            report = run_cells([entry.cell for entry in cells], store, executor, label=name)
+            report = run_cells(
+                [entry.cell for entry in cells], store, executor, label=name
+            )
         except MissingDataError as error:
             yield {"data set": name, "state": str(error)}
             continue
@@ -68,7 +77,9 @@ def compute(
             yield {"data set": name, "state": report.summary()}
             continue
         write(name, cells, store, folder)
-        counts = planned_trials(store, [entry.cell for entry in cells], ["failure", "task_cpu"])
+        counts = planned_trials(
+            store, [entry.cell for entry in cells], ["failure", "task_cpu"]
+        )
         yield {
             "data set": name,
             "trials": len(counts),
@@ -81,11 +92,16 @@ def compute(
 def in_turn(datasets: Mapping[str, PanelDataset]) -> list[str]:
     """Return data set names in the order of computing.
 
-    The smallest data set of each source comes first, then the second one of each source, and so on.
+    The smallest data set of each source comes first, then the second one of each
+    source, and so on.
     """
-    frame = pd.DataFrame({"source": [entry.source for entry in datasets.values()]}, index=[*datasets])
+    frame = pd.DataFrame(
+        {"source": [entry.source for entry in datasets.values()]}, index=[*datasets]
+    )
     shapes = [shape_of(entry) for entry in datasets.values()]
-    frame["entries"] = [rows * columns * max(1, classes) for rows, columns, classes in shapes]
+    frame["entries"] = [
+        rows * columns * max(1, classes) for rows, columns, classes in shapes
+    ]
     frame = frame.sort_values("entries", kind="stable")
     frame["round"] = frame.groupby("source").cumcount()
     return [*frame.sort_values(["round", "entries"], kind="stable").index]

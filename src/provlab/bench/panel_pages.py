@@ -16,8 +16,19 @@ from provlab.report.figures.trees import draw_tree
 from provlab.report.templating import Site, slug
 from provlab.verdicts.panel_families import THRESHOLD, families, tree
 from provlab.verdicts.panel_frame import ALL_FEATURES, CHOSEN_SIZE, OWN_SIZE
-from provlab.verdicts.panel_pairs import EVERYWHERE, MARGIN, compared_with_all, win_rates
-from provlab.verdicts.panel_ranking import everywhere, front, leaderboard, sets_of, standings
+from provlab.verdicts.panel_pairs import (
+    EVERYWHERE,
+    MARGIN,
+    compared_with_all,
+    win_rates,
+)
+from provlab.verdicts.panel_ranking import (
+    everywhere,
+    front,
+    leaderboard,
+    sets_of,
+    standings,
+)
 from provlab.verdicts.panel_scores import ALL, ERROR_OF, HEADLINE, MEASURES, Scores
 
 WHOLE = {"domain": EVERYWHERE, "size": "all sizes", "model": "all judges"}
@@ -34,7 +45,10 @@ FRONTS = {
 FOLDERS = {"classification": "benchmark", "regression": "benchmark/numbers"}
 """Folder of each task's pages within the site."""
 
-TITLES = {"classification": "Feature selectors, ranked", "regression": "Feature selectors for numeric targets, ranked"}
+TITLES = {
+    "classification": "Feature selectors, ranked",
+    "regression": "Feature selectors for numeric targets, ranked",
+}
 
 VERDICTS = ("better", "same", "worse", "inconclusive")
 
@@ -75,7 +89,8 @@ def write_panel(
         Methods of the user, which are highlighted.
     title : str, optional
     pairs, sets : DataFrame, optional
-        Comparisons of the user's method with each other method, and its data sets, see `provlab.bench.rank`.
+        Comparisons of the user's method with each other method, and its data sets, see
+        `provlab.bench.rank`.
     index : str, optional
         Path of the leaderboard page; by default it is in the folder of the task.
     problems : sequence of str
@@ -85,7 +100,8 @@ def write_panel(
     also : mapping, optional
         Further pages of the benchmark with their descriptions.
     overlap : DataFrame, optional
-        Similarity of the methods' selections, see `provlab.verdicts.panel_families.overlaps`.
+        Similarity of the methods' selections, see
+        `provlab.verdicts.panel_families.overlaps`.
     """
     title = title or TITLES[scores.task]
     home = FOLDERS[scores.task]
@@ -102,17 +118,29 @@ def write_panel(
     trees: list[Path] = []
     if overlap is not None and len(overlap) > 1:
         members = families(overlap)
-        alike = {name: [*group.index] for name, group in members.groupby(members) if len(group) > 1}
+        alike = {
+            name: [*group.index]
+            for name, group in members.groupby(members)
+            if len(group) > 1
+        }
         with only_formats("svg"):
-            trees = draw_tree([*overlap.index], tree(overlap), THRESHOLD, folder / "selections")
+            trees = draw_tree(
+                [*overlap.index], tree(overlap), THRESHOLD, folder / "selections"
+            )
     files = {
-        "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
+        "leaderboard.csv": (
+            board.rename_axis("method").reset_index(),
+            "all numbers of the leaderboard",
+        ),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
         "against_all.csv": (
             pd.concat(compared, names=["domain"]).reset_index(),
             "each method compared with all features at each size, with p-values",
         ),
-        "win_rates.csv": (win_rates(errors).rename_axis("method").reset_index(), "win rates of each pair of methods"),
+        "win_rates.csv": (
+            win_rates(errors).rename_axis("method").reset_index(),
+            "win rates of each pair of methods",
+        ),
     }
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
@@ -136,7 +164,9 @@ def write_panel(
         trees=[path.relative_to(site.folder).as_posix() for path in trees], **shared,
     )  # fmt: skip
     for name, lines in scores.lines.groupby("method", sort=False):
-        of_method = beside[beside.index.get_level_values("method") == name].droplevel("method")
+        of_method = beside[beside.index.get_level_values("method") == name].droplevel(
+            "method"
+        )
         site.write(
             shared["hrefs"][name], "benchmark_method.html", str(name), "benchmark", str(name), above=[(title, index)],
             own=lines, name=name, sets=sets_of(errors, str(name)) if name in board.index else pd.DataFrame(),
@@ -151,15 +181,21 @@ def _draw_fronts(board: pd.DataFrame, folder: Path) -> list[Path]:
     with only_formats("svg"):
         for name, (stem, label) in FRONTS.items():
             best = front(complete, name)
-            figures += draw_front(complete, name, best, folder / stem, label, log=name == "seconds")
+            figures += draw_front(
+                complete, name, best, folder / stem, label, log=name == "seconds"
+            )
     return figures
 
 
-def _ranks_by(scores: Scores, methods: pd.Index, slices: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _ranks_by(
+    scores: Scores, methods: pd.Index, slices: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
     """Return the mean ranks of methods by measure, by size and by domain."""
     by_measure = {}
     for name in scores.measures:
-        by_measure[measure_label(name, scores.task)] = standings(scores, name, shown=())["rank"]
+        by_measure[measure_label(name, scores.task)] = standings(
+            scores, name, shown=()
+        )["rank"]
     all_judges = slices[slices["model"] == WHOLE["model"]]
     all_domains = all_judges[all_judges["domain"] == WHOLE["domain"]]
     all_sizes = all_judges[all_judges["size"] == WHOLE["size"]]
@@ -175,14 +211,20 @@ def _ranks_by(scores: Scores, methods: pd.Index, slices: pd.DataFrame) -> dict[s
 
 def size_text(size: int) -> str:
     """Return a size of the panel in words."""
-    return {ALL_FEATURES: "all features", OWN_SIZE: "its own", CHOSEN_SIZE: "chosen"}.get(size, str(size))
+    return {
+        ALL_FEATURES: "all features",
+        OWN_SIZE: "its own",
+        CHOSEN_SIZE: "chosen",
+    }.get(size, str(size))
 
 
 def _slices(scores: Scores) -> pd.DataFrame:
     """Return leaderboards over all data, by size and by domain, for each judge and for all judges."""
     parts: list[tuple[Scores, str, int | None]] = [(scores, WHOLE["domain"], None)]
     parts += [(scores, WHOLE["domain"], size) for size in scores.sizes]
-    parts += [(scores.on(str(domain)), str(domain), None) for domain in scores.domains.index]
+    parts += [
+        (scores.on(str(domain)), str(domain), None) for domain in scores.domains.index
+    ]
     boards = {}
     for part, domain, size in parts:
         for model in (None, *scores.lines["model"].unique()):

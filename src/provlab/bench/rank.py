@@ -42,7 +42,10 @@ if TYPE_CHECKING:  # the module needs the extra "report"
 
 PANELS = ("quick", "full")
 
-WORDS = {task: Words(measure, is_percent=True, decimals=1) for task, measure in ERROR_OF.items()}
+WORDS = {
+    task: Words(measure, is_percent=True, decimals=1)
+    for task, measure in ERROR_OF.items()
+}
 
 FOLDER = "rank"
 """Subfolder of the results folder."""
@@ -58,13 +61,14 @@ class Standing(NamedTuple):
     ----------
     name : str
     leaderboard, pairs, sets : DataFrame
-        All methods on the data sets of the panel, the selector compared with each other method, and
-        its results by data set, the strongest first; see `provlab.verdicts.panel_ranking`.
+        All methods on the data sets of the panel, the selector compared with each other
+        method, and its results by data set, the strongest first; see
+        `provlab.verdicts.panel_ranking`.
     scores : Scores
         Scores of all methods, from which the tables are computed.
     submission : Submission
-        The selector with its trials, which can be added to the benchmark, and the number of
-        variants ranked from this results folder so far.
+        The selector with its trials, which can be added to the benchmark, and the
+        number of variants ranked from this results folder so far.
     """
 
     name: str
@@ -85,7 +89,9 @@ class Standing(NamedTuple):
         if self.failed:
             return []
         n_domains = self.sets["domain"].nunique()
-        return of_standing(visible_line(self.name), self.pairs, WORDS[self.scores.task], ALL, n_domains)
+        return of_standing(
+            visible_line(self.name), self.pairs, WORDS[self.scores.task], ALL, n_domains
+        )
 
     @property
     def problems(self) -> list[str]:
@@ -148,7 +154,8 @@ class Standing(NamedTuple):
         Raises
         ------
         ValueError
-            If the file name does not end in .parquet, or others cannot import the class.
+            If the file name does not end in .parquet, or others cannot import the
+            class.
         """
         return self.submission.write(path)
 
@@ -158,7 +165,9 @@ def problems_of(scores: Scores, methods: Iterable[str]) -> list[str]:
     problems = []
     for name in methods:
         if name in scores.reasons:
-            problems.append(f"{name} failed and has no results there: {visible_line(scores.reasons[name])}")
+            problems.append(
+                f"{name} failed and has no results there: {visible_line(scores.reasons[name])}"
+            )
         fewer = scores.fewer(name)
         if fewer:
             problems.append(f"{name} selected fewer features than requested: {fewer}")
@@ -178,39 +187,44 @@ def rank(
 ) -> Standing:
     """Rank a selector among the methods of the benchmark, whose trials are already stored.
 
-    Only the trials of the selector are computed. They are stored one by one in `results`, so a
-    repeated call computes nothing and an interrupted call resumes. Every step is fitted on the
-    training rows of each fold: columns are standardised, features are selected, and four models are
-    trained on them. A selection that fails or takes more than 300 s is recorded as failed, and the
-    selector ranks last on that data set.
+    Only the trials of the selector are computed. They are stored one by one in
+    `results`, so a repeated call computes nothing and an interrupted call resumes.
+    Every step is fitted on the training rows of each fold: columns are standardised,
+    features are selected, and four models are trained on them. A selection that fails
+    or takes more than 300 s is recorded as failed, and the selector ranks last on that
+    data set.
 
     Parameters
     ----------
     selector : unfitted selector or transformer
-        Its `n_features_to_select`, `n_components`, `k` or `max_features` is set to each size of the
-        panel. A selector without such a parameter chooses its own number, and is compared with
-        methods that do the same.
+        Its `n_features_to_select`, `n_components`, `k` or `max_features` is set to each
+        size of the panel. A selector without such a parameter chooses its own number,
+        and is compared with methods that do the same.
     panel : {"quick", "full"}, default="quick"
         One data set per domain, or all data sets.
     task : {"classification", "regression"}, default="classification"
         Whether the targets of the data sets are classes or numbers.
     against : iterable of str, optional
-        Methods of the panel to compare with; by default all. The baseline with all features is always included.
+        Methods of the panel to compare with; by default all. The baseline with all
+        features is always included.
     name : str, optional
         Name of the selector on pages; by default the name of its class.
     results : path, default="results"
         Folder of the store; the page is written to rank/<name>/index.html in it.
     n_jobs : int, default=1
-        Number of worker processes. More than one requires classes that the workers can import.
+        Number of worker processes. More than one requires classes that the workers can
+        import.
     console : rich.console.Console, optional
         Console for progress; by default standard error.
 
     Raises
     ------
     ValueError
-        If the object is not a selector, a name is unknown, or trials fail for reasons outside the selector.
+        If the object is not a selector, a name is unknown, or trials fail for reasons
+        outside the selector.
     MissingDataError
-        If a data set of the panel is missing. The message names the command that fetches it.
+        If a data set of the panel is missing. The message names the command that
+        fetches it.
 
     Examples
     --------
@@ -219,13 +233,17 @@ def rank(
     >>> rank(RRQRSelector(10)).leaderboard  # doctest: +SKIP
     """
     if not isinstance(selector, BaseEstimator):
-        raise ValueError(f"rank: expected an unfitted selector, got {selector!r:.80}; call the class.")
+        raise ValueError(
+            f"rank: expected an unfitted selector, got {selector!r:.80}; call the class."
+        )
     executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
     store = TrialStore(Path(results) / "store")
     with estimators_in_hand():
         method = method_in_hand(selector)
         shown = name or type(selector).__name__
-        result = standing(shown, method, panel, against, store, executor, console, task=task)
+        result = standing(
+            shown, method, panel, against, store, executor, console, task=task
+        )
     with optional_figures():
         result.write(Path(results))
     return result
@@ -235,27 +253,39 @@ def method_in_hand(selector: BaseEstimator) -> PanelMethod:
     """Return a selector as a method of the panel; call it within `estimators_in_hand`."""
     config = as_config(selector)
     choose = ["selector=any", f"selector._target_={config.pop('_target_')}"]
-    return method_of([*choose, *(f"+selector.{key}={_text(value)}" for key, value in config.items())])
+    return method_of(
+        [*choose, *(f"+selector.{key}={_text(value)}" for key, value in config.items())]
+    )
 
 
 def method_of(choose: Sequence[str]) -> PanelMethod:
     """Return the method that the overrides choose, with the size as an override if its class has such a parameter."""
-    parameters = signature(component_class("selector", compose_config(choose)["selector"])).parameters
+    parameters = signature(
+        component_class("selector", compose_config(choose)["selector"])
+    ).parameters
     for size in SIZES:
         if size in parameters:
-            return PanelMethod((*choose, f"++selector.{size}=SIZE"), sizes="at most", chosen=False)
+            return PanelMethod(
+                (*choose, f"++selector.{size}=SIZE"), sizes="at most", chosen=False
+            )
     return PanelMethod(tuple(choose), sizes="own")
 
 
 def _text(value: Any) -> str:
     """Return a config value in Hydra's grammar."""
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{name}:{_text(item)}" for name, item in value.items()) + "}"
+        return (
+            "{"
+            + ",".join(f"{name}:{_text(item)}" for name, item in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(_text, value)) + "]"
     if isinstance(value, str):
         return "'" + value.replace("'", r"\'") + "'"
-    return {"None": "null", "True": "true", "False": "false"}.get(repr(value), repr(value))
+    return {"None": "null", "True": "true", "False": "false"}.get(
+        repr(value), repr(value)
+    )
 
 
 def standing(
@@ -264,9 +294,13 @@ def standing(
 ) -> Standing:  # fmt: skip
     """Compute the missing trials of a method, and return its standing; see `rank`."""
     if panel not in PANELS:
-        raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
+        raise ValueError(
+            f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}."
+        )
     if task not in TASKS:
-        raise ValueError(f"rank: task: expected one of {', '.join(TASKS)}, got {task!r:.80}.")
+        raise ValueError(
+            f"rank: task: expected one of {', '.join(TASKS)}, got {task!r:.80}."
+        )
     peers = some("method", panel_names(against), panel_methods())
     check_name(name)
     stored = read_panel()
@@ -282,19 +316,27 @@ def standing(
     trials = computed(panel_cells({name: method}, datasets), store, executor, console)
     beside = stored["method"].isin([*peers]) | (stored["size"] == ALL_FEATURES)
     beside &= stored["dataset"].isin([*datasets])
-    scores = Scores.of(pd.concat([stored[beside], panel_of(trials, datasets)], ignore_index=True), task)
+    scores = Scores.of(
+        pd.concat([stored[beside], panel_of(trials, datasets)], ignore_index=True), task
+    )
     size = OWN_SIZE if method.sizes == "own" else None
     errors = scores.of_slice(size=size)
     n_variants = _noted_variants(store.folder.parent, name, method)
     submission = Submission(name, replace(method, tasks=(task,)), n_variants, trials)
     board = leaderboard(scores, size=size)
-    return Standing(name, board, pairs_of(errors, name), sets_of(errors, name), scores, submission)
+    return Standing(
+        name, board, pairs_of(errors, name), sets_of(errors, name), scores, submission
+    )
 
 
 def _noted_variants(results: Path, name: str, method: PanelMethod) -> int:
     """Add a selector and its settings to the list of ranked variants, and return their number."""
     path = results / FOLDER / VARIANTS
-    variants = pd.read_csv(path, dtype=str) if path.is_file() else pd.DataFrame(columns=["first", "name", "settings"])
+    variants = (
+        pd.read_csv(path, dtype=str)
+        if path.is_file()
+        else pd.DataFrame(columns=["first", "name", "settings"])
+    )
     settings = canonical_json(part_config("selector", method.overrides(1)))
     if settings not in {*variants["settings"]}:
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -313,14 +355,19 @@ def check_name(name: str) -> None:
 
 
 def computed(
-    cells: Sequence[PanelCell], store: TrialStore, executor: Mapping[str, Any], console: Console | None = None
+    cells: Sequence[PanelCell],
+    store: TrialStore,
+    executor: Mapping[str, Any],
+    console: Console | None = None,
 ) -> pd.DataFrame:
     """Compute the missing trials of the given cells, and return all of them as `read_trials` does.
 
-    One trial of each cell is computed first. A cell with a failure ranks last anyway, so its other
-    trials are skipped, and the first failure is reported.
+    One trial of each cell is computed first. A cell with a failure ranks last anyway,
+    so its other trials are skipped, and the first failure is reported.
     """
-    run = partial(run_cells, store=store, executor=executor, label="rank", console=console)
+    run = partial(
+        run_cells, store=store, executor=executor, label="rank", console=console
+    )
     working, _ = _without_failure(cells, store)
     run(working, only_first=True).check("rank")
     working, failures = _without_failure(cells, store)
@@ -336,10 +383,14 @@ def computed(
     return trials_from(store, cells)
 
 
-def _without_failure(cells: Sequence[PanelCell], store: TrialStore) -> tuple[list[Cell], list[str]]:
+def _without_failure(
+    cells: Sequence[PanelCell], store: TrialStore
+) -> tuple[list[Cell], list[str]]:
     """Return the cells without a stored failure, and a message with the first failure of each other cell."""
     trials = planned_trials(store, [entry.cell for entry in cells], ["failure"])
-    failures = trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
+    failures = (
+        trials[trials["failure"].fillna("") != ""].groupby("place")["failure"].first()
+    )
     working = []
     texts = []
     for place, entry in enumerate(cells):
@@ -356,22 +407,32 @@ def draw_differences(frame: pd.DataFrame, folder: Path, words: Words) -> None:
     from provlab.report.figures.curves import dots
     from provlab.report.figures.style import ON_A_PAGE
 
-    lines = frame[["difference", "low", "high"]].dropna().rename(columns={"difference": "value"})
+    lines = (
+        frame[["difference", "low", "high"]]
+        .dropna()
+        .rename(columns={"difference": "value"})
+    )
     if lines.empty:
         return
     lines = lines.assign(row=lines.index, dataset="")
-    figure = dots(lines, xlabel=f"difference in {words.measure} (points)", width=ON_A_PAGE)
+    figure = dots(
+        lines, xlabel=f"difference in {words.measure} (points)", width=ON_A_PAGE
+    )
     figure.savefig(folder / "differences.svg")
 
 
-def write_pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
+def write_pages(
+    results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]
+) -> Path:
     """Replace the pages and their scores, and return the first page."""
     from provlab.report.templating import Site, write_assets
 
     target = results / FOLDER / (in_file_name(name) or "selector")
     with replacing_folder(target, keep=True) as folder:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        write(Site(results, folder, (), now, int(lines["trials"].sum()), (), alone=True))
+        write(
+            Site(results, folder, (), now, int(lines["trials"].sum()), (), alone=True)
+        )
         write_assets(folder / "assets", plots=False)
         write_frame(lines, folder / "scores.csv")
     return target / "index.html"

@@ -11,8 +11,21 @@ import pandas as pd
 
 from provlab.bench.answer import Words, of_methods
 from provlab.bench.methods import PanelMethod, Task, panel_methods, panel_names
-from provlab.bench.panel import PanelCell, PanelDataset, judging, panel_cells, sizes_of_judges, some
-from provlab.bench.rank import WORDS, computed, draw_differences, problems_of, write_pages
+from provlab.bench.panel import (
+    PanelCell,
+    PanelDataset,
+    judging,
+    panel_cells,
+    sizes_of_judges,
+    some,
+)
+from provlab.bench.rank import (
+    WORDS,
+    computed,
+    draw_differences,
+    problems_of,
+    write_pages,
+)
 from provlab.bench.stored_panel import panel_of, read_panel
 from provlab.core.cell import Cell
 from provlab.core.frames import FOLD_SIZES, planned_trials
@@ -46,15 +59,15 @@ class OnData(NamedTuple):
     Attributes
     ----------
     board : DataFrame
-        One row per method, the least error first. The columns are rank, the mean over sizes and
-        judges; balanced_error in percent; difference from all features in points, with its 95 %
-        interval over folds from low to high; stability; seconds; and panel, the mean rank on
-        similar data sets of the panel.
+        One row per method, the least error first. The columns are rank, the mean over
+        sizes and judges; balanced_error in percent; difference from all features in
+        points, with its 95 % interval over folds from low to high; stability; seconds;
+        and panel, the mean rank on similar data sets of the panel.
     sizes : DataFrame
         Balanced error by method and size.
     n_alike, n_panel : int
-        Number of data sets of the panel that are similar by `ALIKE`, or of all if fewer than three
-        are similar, and number of all.
+        Number of data sets of the panel that are similar by `ALIKE`, or of all if fewer
+        than three are similar, and number of all.
     cells : list of PanelCell
     scores : Scores
         Scores of all methods.
@@ -105,12 +118,14 @@ def chosen_methods(
 ) -> tuple[dict[str, PanelMethod], list[str]]:
     """Return the methods with installed packages, including all features, and the names of the others.
 
-    By default they are the methods for the task that were `FAST` in the panel and did not fail there.
+    By default they are the methods for the task that were `FAST` in the panel and did
+    not fail there.
 
     Raises
     ------
     ValueError
-        If a named method is not in the panel, its package is not installed, or it needs classes in a regression.
+        If a named method is not in the panel, its package is not installed, or it needs
+        classes in a regression.
     """
     methods = panel_methods()
     names = panel_names(names)
@@ -138,11 +153,20 @@ def _fast_methods(task: Task) -> list[str]:
     """Return the methods that took less than `FAST` in the panel, did not fail there, and need no compilation."""
     trials = read_panel()
     trials = trials[trials["task"] == task]
-    seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
+    seconds = (
+        trials.groupby(["method", "dataset"])["select_cpu"]
+        .median()
+        .groupby("method")
+        .median()
+    )
     failed = trials.loc[trials["failure"] != "", "method"].unique()
     names = []
     for name in panel_methods():
-        if seconds.get(name, np.inf) <= FAST and name not in failed and name not in COMPILED:
+        if (
+            seconds.get(name, np.inf) <= FAST
+            and name not in failed
+            and name not in COMPILED
+        ):
             names.append(name)
     return names
 
@@ -157,22 +181,33 @@ def on_data(
     trials = panel_of(computed(cells, store, executor), datasets)
     scores = Scores.of(trials, dataset.task)
     ranking = leaderboard(scores)
-    folds = _fold_errors(trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell, store))
+    folds = _fold_errors(
+        trials, ranking.index[ranking["failed"] > 0], _ratio(cells[0].cell, store)
+    )
     differences = pd.DataFrame(columns=["difference", "low", "high"], dtype=float)
     if ALL in folds.values:
         differences = folds.to(folds.values[ALL].to_numpy())[[*differences]]
         differences.loc[ALL, ["low", "high"]] = np.nan
-    board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(differences)
+    board = ranking[["rank", "balanced_error", "stability", "seconds"]].join(
+        differences
+    )
     stored = read_panel()
-    n_features = stored[stored["task"] == dataset.task].groupby("dataset")["n_features"].first()
+    n_features = (
+        stored[stored["task"] == dataset.task].groupby("dataset")["n_features"].first()
+    )
     d = int(scores.lines["n_features"].iloc[0])
     alike = n_features.index[n_features.between(d / ALIKE, ALIKE * d)]
     if len(alike) < 3:
         alike = n_features.index
-    in_panel = standings(Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=())["rank"]
+    in_panel = standings(
+        Scores.of(stored[stored["dataset"].isin(alike)], dataset.task), shown=()
+    )["rank"]
     board["panel"] = in_panel.reindex(board.index)
-    board = board.sort_values("balanced_error", kind="stable")  # as the sentences above it speak of errors
-    of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table("balanced_error", "method", "size")
+    # as the sentences above it speak of errors
+    board = board.sort_values("balanced_error", kind="stable")
+    of_sizes = scores.lines[scores.lines["size"] > 0].pivot_table(
+        "balanced_error", "method", "size"
+    )
     return OnData(
         board, of_sizes.reindex(board.index), len(alike), len(n_features), cells, scores, folds, WORDS[dataset.task],
         yours,
@@ -187,10 +222,16 @@ def _ratio(cell: Cell, store: TrialStore) -> float:
     return float((sizes["n_test"] / sizes["n_train"]).mean())
 
 
-def _fold_errors(trials: pd.DataFrame, failed: Iterable[str], ratio: float) -> FoldDifferences:
+def _fold_errors(
+    trials: pd.DataFrame, failed: Iterable[str], ratio: float
+) -> FoldDifferences:
     """Return the balanced error in percent per fold, averaged over sizes and judges, of methods without failures."""
     trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
     errors = 100 * (1 - trials["balanced_accuracy"])
     means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()
-    values = means.unstack("method").drop(columns=list(failed), errors="ignore").dropna(axis="columns")
+    values = (
+        means.unstack("method")
+        .drop(columns=list(failed), errors="ignore")
+        .dropna(axis="columns")
+    )
     return FoldDifferences(values, ratio=ratio)

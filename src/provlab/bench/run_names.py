@@ -66,7 +66,9 @@ def own_run(
 
 def _size_of(cell: Cell) -> str:
     """Return the number of features requested from a selector; "" if it chooses the number itself."""
-    sizes = [cell.selector[name] for name in SIZES if cell.selector.get(name) is not None]
+    sizes = [
+        cell.selector[name] for name in SIZES if cell.selector.get(name) is not None
+    ]
     if not sizes:
         return ""
     if isinstance(sizes[0], float) and sizes[0] < 1:
@@ -83,7 +85,10 @@ def size_text(size: str) -> str:
 
 def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a name for each data set from its set or file; equal names are extended by the differing settings."""
-    names = [str(config.get("set") or Path(str(config.get("path") or config["name"])).stem) for config in configs]
+    names = [
+        str(config.get("set") or Path(str(config.get("path") or config["name"])).stem)
+        for config in configs
+    ]
     return _distinct(names, configs, ("name", "set", "path"))
 
 
@@ -99,7 +104,11 @@ def _method_names(cells: Sequence[Cell]) -> list[str]:
         names = _distinct([_class_name(config) for config in configs], configs)
         if len({*names}) > 1:
             parts.append(names)
-    parts.append(_differences([cell.protocol for cell in cells], ("repeats", "draws", "preparation")))
+    parts.append(
+        _differences(
+            [cell.protocol for cell in cells], ("repeats", "draws", "preparation")
+        )
+    )
     return [", ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
 
 
@@ -113,16 +122,25 @@ def _class_name(config: Mapping[str, Any]) -> str:
     return f"{name} of {_class_name(inner)}" if isinstance(inner, Mapping) else name
 
 
-def _distinct(names: Sequence[str], configs: Sequence[Mapping[str, Any]], left_out: Sequence[str] = ()) -> list[str]:
+def _distinct(
+    names: Sequence[str],
+    configs: Sequence[Mapping[str, Any]],
+    left_out: Sequence[str] = (),
+) -> list[str]:
     """Return distinct names: equal names are extended by the settings in which their configs differ."""
     series = pd.Series(names, dtype=object)
     settings = pd.Series("", index=series.index, dtype=object)
     for places in series.groupby(series).groups.values():
         settings[places] = _differences([configs[place] for place in places], left_out)
-    return [f"{name} ({text})" if text else name for name, text in zip(names, settings, strict=True)]
+    return [
+        f"{name} ({text})" if text else name
+        for name, text in zip(names, settings, strict=True)
+    ]
 
 
-def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) -> list[str]:
+def _differences(
+    configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]
+) -> list[str]:
     """Return the settings of each config that differ between the configs."""
     settings = [_flat(config, left_out) for config in configs]
     names = dict.fromkeys(name for flat in settings for name in flat)
@@ -133,7 +151,9 @@ def _differences(configs: Sequence[Mapping[str, Any]], left_out: Sequence[str]) 
             differing.append(name)
     texts = []
     for flat in settings:
-        texts.append(", ".join(f"{name}={flat[name]}" for name in differing if name in flat))
+        texts.append(
+            ", ".join(f"{name}={flat[name]}" for name in differing if name in flat)
+        )
     return texts
 
 
@@ -144,7 +164,10 @@ def _flat(config: Mapping[str, Any], left_out: Sequence[str]) -> dict[str, Any]:
         if name in left_out:
             continue
         if isinstance(value, Mapping):
-            settings |= {f"{name}.{inner}": setting for inner, setting in _flat(value, ()).items()}
+            settings |= {
+                f"{name}.{inner}": setting
+                for inner, setting in _flat(value, ()).items()
+            }
         else:
             settings[name] = value
     return settings

@@ -1,7 +1,7 @@
 """Forms of `cv` that scikit-learn accepts: a splitter, or an iterable of training and test rows.
 
-A public splitter of scikit-learn with plain arguments is identified by these arguments. All other
-forms are identified by their rows.
+A public splitter of scikit-learn with plain arguments is identified by these arguments.
+All other forms are identified by their rows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def folds_of_rows(cv: Any) -> NDArray[Any] | None:
     return np.asarray(cv) if len(cv) and is_flat else None
 
 
-def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequence[str] = ()) -> Splits:
+def splits_of(
+    subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequence[str] = ()
+) -> Splits:
     """Return the training and test rows of each fold.
 
     Parameters
@@ -75,13 +77,17 @@ def splits_of(subject: str, cv: Any, X: Any, y: Any, groups: Any, names: Sequenc
     folds = [] if isinstance(cv, str) or not hasattr(cv, "__iter__") else list(cv)
     if not folds or not all(_is_pair(fold) for fold in folds):
         expected = ", ".join([*names, FORM])
-        raise ValueError(f"{subject}: cv: expected {expected}, got {cv!r:.80}; choose one.")
+        raise ValueError(
+            f"{subject}: cv: expected {expected}, got {cv!r:.80}; choose one."
+        )
     splits = []
     for place, (train, test) in enumerate(folds):
         try:
             splits.append((rows_from(train, n_rows), rows_from(test, n_rows)))
         except ValueError as error:
-            raise ValueError(f"{subject}: cv: fold {place}: {error}; correct it.") from error
+            raise ValueError(
+                f"{subject}: cv: fold {place}: {error}; correct it."
+            ) from error
     return tuple(splits)
 
 
@@ -91,7 +97,9 @@ def _is_pair(fold: Any) -> bool:
 
 def write_splits(splits: Splits, folder: Path) -> str:
     """Write splits as JSON integers into a folder, and return the file name, which contains their digest."""
-    content = json.dumps([[train.tolist(), test.tolist()] for train, test in splits]).encode()
+    content = json.dumps(
+        [[train.tolist(), test.tolist()] for train, test in splits]
+    ).encode()
     name = f"splits-{hashlib.sha256(content).hexdigest()[:16]}.json"
     if not (folder / name).is_file():
         with replacing(folder / name) as temporary:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab.bench.statements import DEPENDS, FAILS, HOLDS, MISSING, OPEN, statement_frame
+from provlab.bench.statements import (
+    DEPENDS,
+    FAILS,
+    HOLDS,
+    MISSING,
+    OPEN,
+    statement_frame,
+)
 from provlab.report.figures.statements import draw_statements
 from provlab.report.templating import Site
 from provlab.verdicts.claims.schema import PANEL, Untested, claim_paths, read_content
@@ -14,7 +21,14 @@ from provlab.verdicts.readings.robustness import read_robustness
 
 TITLE = "What the field says"
 
-THEMES = ("accuracy", "stability", "relevant features", "cost", "selection helps", "evaluation")
+THEMES = (
+    "accuracy",
+    "stability",
+    "relevant features",
+    "cost",
+    "selection helps",
+    "evaluation",
+)
 
 OUTCOMES = (HOLDS, FAILS, DEPENDS, OPEN, MISSING)
 
@@ -27,7 +41,9 @@ def write_field(site: Site, folder: Path) -> list[str]:
             continue
         frame = statement_frame(paper, folder / paper)
         (site.folder / "benchmark").mkdir(exist_ok=True)
-        figures = draw_statements(shares_of(frame, folder / paper), site.folder / "benchmark" / paper)
+        figures = draw_statements(
+            shares_of(frame, folder / paper), site.folder / "benchmark" / paper
+        )
         pages.append(statements_page(paper))
         site.write(
             pages[-1], "statements.html", TITLE, "benchmark", TITLE,
@@ -44,12 +60,16 @@ def statements_page(paper: str) -> str:
 
 def draw_field(paper: str, folder: Path) -> None:
     """Draw the verdicts on a paper's statements under their readings as statements.svg, beside its results."""
-    draw_statements(shares_of(statement_frame(paper, folder), folder), folder / "statements")
+    draw_statements(
+        shares_of(statement_frame(paper, folder), folder), folder / "statements"
+    )
 
 
 def by_theme(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the statements of each theme, tested ones first."""
-    ordered = frame.sort_values("own", key=lambda said: said.map(OUTCOMES.index), kind="stable")
+    ordered = frame.sort_values(
+        "own", key=lambda said: said.map(OUTCOMES.index), kind="stable"
+    )
     return {theme: ordered[ordered["theme"] == theme] for theme in THEMES}
 
 
@@ -74,7 +94,10 @@ def summary(frame: pd.DataFrame) -> str:
     n_works = frame["citation"].nunique()
     n_run = int((frame["own"] != MISSING).sum())
     counts = frame["own"].value_counts()
-    parts = [f"{counts.get(outcome, 0)} {_verb(outcome, counts.get(outcome, 0))}" for outcome in OUTCOMES[:-1]]
+    parts = [
+        f"{counts.get(outcome, 0)} {_verb(outcome, counts.get(outcome, 0))}"
+        for outcome in OUTCOMES[:-1]
+    ]
     text = (
         f"{len(frame)} statements of {n_works} publications were recorded with their questions, margins and "
         f"readings before they were tested. The benchmark can test {n_run} of them as it is: "
@@ -92,5 +115,10 @@ def _verb(outcome: str, n: int) -> str:
     """Return an outcome as a verb phrase about n statements."""
     if n == 1:
         return f"is {outcome}" if outcome == OPEN else outcome
-    plurals = {HOLDS: "hold", FAILS: "do not hold", DEPENDS: "depend on the reading", OPEN: "are undecided"}
+    plurals = {
+        HOLDS: "hold",
+        FAILS: "do not hold",
+        DEPENDS: "depend on the reading",
+        OPEN: "are undecided",
+    }
     return plurals.get(outcome, outcome)

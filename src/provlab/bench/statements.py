@@ -1,8 +1,8 @@
 """Verdicts on published statements, judged on the stored panel under all readings.
 
-The input is a paper of the project whose claims.yaml says `evidence: panel`, and the stored panel.
-The output is results/PAPER, with one row per claim in verdicts.csv and robustness.csv, and one row
-per claim and universe in universes.csv.gz.
+The input is a paper of the project whose claims.yaml says `evidence: panel`, and the
+stored panel. The output is results/PAPER, with one row per claim in verdicts.csv and
+robustness.csv, and one row per claim and universe in universes.csv.gz.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ from provlab.verdicts.claims.rules import (
     REPLICATED,
 )
 from provlab.verdicts.claims.rules import DEPENDS as DEPENDS_ON_R
-from provlab.verdicts.claims.schema import BEYOND, PANEL, ClaimFile, claim_paths, read_content
+from provlab.verdicts.claims.schema import (
+    BEYOND,
+    PANEL,
+    ClaimFile,
+    claim_paths,
+    read_content,
+)
 from provlab.verdicts.claims.table import TableEvidence
 from provlab.verdicts.claims.verdicts import Verdict, judge_files, verdict_frame
 from provlab.verdicts.panel_table import claims_on_panel, panel_table
@@ -69,13 +75,17 @@ SAID = {
 
 def stored_table() -> pd.DataFrame:
     """Return the stored panel and its studies as the table on which statements are judged."""
-    return panel_table(read_panel(), pd.read_csv(stored_folder() / CARDS), tagged_trials())
+    return panel_table(
+        read_panel(), pd.read_csv(stored_folder() / CARDS), tagged_trials()
+    )
 
 
 def write_panel_table(path: Path) -> None:
     """Write `stored_table` as Parquet or CSV, depending on the file suffix."""
     if path.suffix not in (".csv", ".parquet"):
-        raise ValueError(f"--panel: expected a file ending in .csv or .parquet, got {path}.")
+        raise ValueError(
+            f"--panel: expected a file ending in .csv or .parquet, got {path}."
+        )
     table = stored_table()
     if path.suffix == ".csv":
         write_frame(table, path)
@@ -96,7 +106,9 @@ def judge_statements(paper: str, folder: Path) -> list[Verdict]:
     return verdicts
 
 
-def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Multiverse, TableEvidence]:
+def readings_of_statements(
+    paper: str, claims: Sequence[str] = ()
+) -> tuple[Multiverse, TableEvidence]:
     """Return the universes of the statements, and their table.
 
     If strings are given, only statements whose id contains one of them are included.
@@ -107,10 +119,16 @@ def readings_of_statements(paper: str, claims: Sequence[str] = ()) -> tuple[Mult
         If no statement has such an id.
     """
     file, evidence = _read(paper)
-    chosen = [claim for claim in file.claims if not claims or any(text in claim.id for text in claims)]
+    chosen = [
+        claim
+        for claim in file.claims
+        if not claims or any(text in claim.id for text in claims)
+    ]
     if not chosen:
         hint = did_you_mean(claims[0], [claim.id for claim in file.claims]) or "."
-        raise ValueError(f"readings of {paper}: expected claims with {' or '.join(claims)} in the id, got none{hint}")
+        raise ValueError(
+            f"readings of {paper}: expected claims with {' or '.join(claims)} in the id, got none{hint}"
+        )
     return Multiverse(paper_readings(paper), chosen, file.claims), evidence
 
 
@@ -124,14 +142,19 @@ def traced(paper: str, folder: Path) -> tuple[list[Verdict], Outcome | None]:
     return verdicts, read_outcome(path, file)
 
 
-def judge_readings(multiverse: Multiverse, evidence: TableEvidence, folder: Path) -> Outcome:
+def judge_readings(
+    multiverse: Multiverse, evidence: TableEvidence, folder: Path
+) -> Outcome:
     """Judge all universes, write robustness.csv and universes.csv.gz, keeping rows of other claims, and return them."""
     outcome = Outcome(multiverse, judge_on_table(multiverse, evidence), {}, {})
     universes = outcome.universes.copy()
     for name in EFFECTS:
         universes[name] = rounded(universes[name], DIGITS)
     order = [claim.id for claim in multiverse.family]
-    frames = {f"{UNIVERSES}.gz": universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
+    frames = {
+        f"{UNIVERSES}.gz": universes,
+        ROBUSTNESS: robustness_frame(outcome.robustness),
+    }
     for name, frame in frames.items():
         path = folder / name
         old = texts(path) if path.is_file() else frame.head(0)
@@ -145,10 +168,11 @@ def statement_frame(paper: str, folder: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        id; theme; the texts claim, asked, left_out and seen; citation and read of the publication;
-        own and beyond, the outcomes of `SAID` on the kind of data of the paper and elsewhere, "" if
-        not tested; effect, that of the deciding part with its interval and n, and detectable, see
-        `Finding`, both in words; and readings, the shares of verdicts in words.
+        id; theme; the texts claim, asked, left_out and seen; citation and read of the
+        publication; own and beyond, the outcomes of `SAID` on the kind of data of the
+        paper and elsewhere, "" if not tested; effect, that of the deciding part with
+        its interval and n, and detectable, see `Finding`, both in words; and readings,
+        the shares of verdicts in words.
     """
     content = read_content(claim_paths(PANEL)[paper])
     verdicts = pd.read_csv(folder / VERDICTS, keep_default_na=False).set_index("id")
@@ -192,7 +216,9 @@ def _detectable(difference: str) -> str:
     return f"{float(difference):.3g}" if limited(float(difference)) else "nothing"
 
 
-def _said(claim: str, verdicts: pd.DataFrame, robustness: Mapping[str, Robustness]) -> str:
+def _said(
+    claim: str, verdicts: pd.DataFrame, robustness: Mapping[str, Robustness]
+) -> str:
     verdict = counted(claim, verdicts.at[claim, "verdict"], robustness)
     return SAID.get(verdict, OPEN)
 

@@ -1,8 +1,9 @@
 """The stored panel: one Parquet file per data set with all planned trials, which can be read as a DataFrame.
 
-Committed trials are never recomputed. Further files hold the similarity of the methods' selections,
-because the selected features are not stored. The key of a trial follows from its cell, identified
-by the first digits of its id, and from its repeat and fold, see `provlab.core.keys`.
+Committed trials are never recomputed. Further files hold the similarity of the methods'
+selections, because the selected features are not stored. The key of a trial follows
+from its cell, identified by the first digits of its id, and from its repeat and fold,
+see `provlab.core.keys`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from provlab.bench.methods import PanelMethod
-from provlab.bench.panel import PanelCell, PanelDataset, panel_cells, panel_datasets, stored_folder
+from provlab.bench.panel import (
+    PanelCell,
+    PanelDataset,
+    panel_cells,
+    panel_datasets,
+    stored_folder,
+)
 from provlab.core.frames import planned_trials
 from provlab.core.keys import trial_key
 from provlab.core.plan import feature_names_of, places_of_first
@@ -62,7 +69,15 @@ SCHEMA = pa.schema([
 rows of each class, and of wrong predictions among them. select_cpu includes shared computations. The measures of a
 selection are repeated in the row of each of its trials."""
 
-DIGITS = {"select_cpu": 3, "peak_memory": 3, "subset_ratio": 4, "neg_log_loss": 5, "roc_auc_ovr": 5, "r2": 5, "mae": 5}
+DIGITS = {
+    "select_cpu": 3,
+    "peak_memory": 3,
+    "subset_ratio": 4,
+    "neg_log_loss": 5,
+    "roc_auc_ovr": 5,
+    "r2": 5,
+    "mae": 5,
+}
 """Significant digits per column. Further digits are meaningless, and dropping them halves the file size."""
 
 
@@ -84,7 +99,8 @@ def read_trials(folder: Path | None = None) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If a file lacks a column or is not in Parquet format. The message names the file.
+        If a file lacks a column or is not in Parquet format. The message names the
+        file.
     """
     tables = [SCHEMA.empty_table().to_pandas().assign(dataset="")]
     for path in sorted((folder or stored_folder()).glob("*.parquet")):
@@ -100,7 +116,9 @@ def read_file(path: Path, schema: pa.Schema = SCHEMA) -> tuple[str, pd.DataFrame
         name = pq.read_schema(path).metadata[b"dataset"].decode()
         trials = pq.read_table(path, columns=schema.names).cast(schema).to_pandas()
     except (pa.ArrowException, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path}: expected a file written by provsel panel: {error}.") from error
+        raise ValueError(
+            f"{path}: expected a file written by provsel panel: {error}."
+        ) from error
     return name, trials
 
 
@@ -109,7 +127,10 @@ def is_complete(name: str, cells: Sequence[PanelCell], folder: Path) -> bool:
     path = file_of(name, folder)
     if not path.is_file():
         return False
-    return not lacking(cells, pq.read_table(path, columns=["cell", "repeat", "fold", "failure"]).to_pandas())
+    return not lacking(
+        cells,
+        pq.read_table(path, columns=["cell", "repeat", "fold", "failure"]).to_pandas(),
+    )
 
 
 def lacking(cells: Sequence[PanelCell], trials: pd.DataFrame) -> list[PanelCell]:
@@ -131,12 +152,24 @@ def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     trials["select_cpu"] += trials["shared_cpu"]
     selections = _one_judge(trials)
     first = cells[0]
-    support = places_of_first(first.cell.dataset, first.support) if first.support else None
+    support = (
+        places_of_first(first.cell.dataset, first.support) if first.support else None
+    )
     lines = []
     for key, of_selection in selections.groupby(KEY, sort=False):
-        lines.append(dict(zip(KEY, key, strict=True)) | selection_measures(of_selection, support))
-    measures = ["stability", "stability_se", "support_f1", "support_recall", "false_discovery"]
-    frame = trials.merge(pd.DataFrame(lines, columns=[*KEY, *measures]), how="left", on=KEY)
+        lines.append(
+            dict(zip(KEY, key, strict=True)) | selection_measures(of_selection, support)
+        )
+    measures = [
+        "stability",
+        "stability_se",
+        "support_f1",
+        "support_recall",
+        "false_discovery",
+    ]
+    frame = trials.merge(
+        pd.DataFrame(lines, columns=[*KEY, *measures]), how="left", on=KEY
+    )
     frame = frame.rename(columns={"model": "judge"})
     frame["cell"] = frame["cell"].str[:CELL_DIGITS]
     frame["failure"] = frame["failure"].fillna("")
@@ -148,28 +181,41 @@ def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
 def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     """Return the overlap of the selections of each pair of methods on a data set: first, second, overlap.
 
-    The overlap is taken at `ALIKE_SIZE` features, as in `provlab.verdicts.panel_families.overlaps`, in percent.
+    The overlap is taken at `ALIKE_SIZE` features, as in
+    `provlab.verdicts.panel_families.overlaps`, in percent.
     """
     sizes = {entry.size for entry in cells if 0 < entry.size <= ALIKE_SIZE}
     chosen = [entry for entry in cells if entry.size == max(sizes, default=0)]
-    selections = _one_judge(_trials(chosen, store, ["features", "feature_names", "n_features"]))
+    selections = _one_judge(
+        _trials(chosen, store, ["features", "feature_names", "n_features"])
+    )
     selections = selections[selections["features"].notna()]
     last = selections["features"].map(lambda features: max(features, default=0)).max()
     # positions in the data set, because each fold may leave out other columns
-    selections = selections.assign(n_features=max(selections["n_features"].max(), last + 1))
+    selections = selections.assign(
+        n_features=max(selections["n_features"].max(), last + 1)
+    )
     table = overlaps(selections)
     first, second = np.triu_indices(len(table), 1)
     overlap = table.to_numpy()[first, second]
     frame = pd.DataFrame(
-        {"first": table.index[first], "second": table.index[second], "overlap": np.round(100 * overlap)}
+        {
+            "first": table.index[first],
+            "second": table.index[second],
+            "overlap": np.round(100 * overlap),
+        }
     )
     return frame.dropna().astype({"overlap": "int8"}).reset_index(drop=True)
 
 
-def _trials(cells: Sequence[PanelCell], store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
+def _trials(
+    cells: Sequence[PanelCell], store: TrialReader, columns: Sequence[str]
+) -> pd.DataFrame:
     """Return stored trials with the names of their cells; features are positions in the data set."""
     trials = planned_trials(store, [entry.cell for entry in cells], columns)
-    names = pd.DataFrame([entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]])
+    names = pd.DataFrame(
+        [entry[:-1] for entry in cells], columns=[*PanelCell._fields[:-1]]
+    )
     return _with_places_in_data(trials.join(names, on="place"), cells[0].cell.dataset)
 
 
@@ -188,18 +234,24 @@ def rounded_number(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def write_dataset(name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path) -> None:
+def write_dataset(
+    name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path
+) -> None:
     """Write the trials of a data set, and the overlaps of its selections."""
     (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
     write_trials(name, trials_of(cells, store), folder)
     alike = selection_overlaps(cells, store)
-    _write(pa.Table.from_pandas(alike, preserve_index=False), file_of(name, folder / OVERLAPS))
+    _write(
+        pa.Table.from_pandas(alike, preserve_index=False),
+        file_of(name, folder / OVERLAPS),
+    )
 
 
 def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
     """Return the mean overlaps of selections over the stored data sets of a task, methods x methods.
 
-    They are defined as in `provlab.verdicts.panel_families.overlaps`, and NaN for methods that were never compared.
+    They are defined as in `provlab.verdicts.panel_families.overlaps`, and NaN for
+    methods that were never compared.
     """
     tables = [pd.DataFrame({"first": [], "second": [], "overlap": []})]
     for name, dataset in panel_datasets().items():
@@ -207,31 +259,58 @@ def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
         if dataset.task == task and path.is_file():
             tables.append(pd.read_parquet(path))
     means = pd.concat(tables).groupby(["first", "second"])["overlap"].mean() / 100
-    methods = sorted({*means.index.get_level_values("first"), *means.index.get_level_values("second")})
-    above = means.unstack("second").reindex(index=methods, columns=methods).to_numpy(dtype=float, na_value=np.nan)
+    methods = sorted(
+        {
+            *means.index.get_level_values("first"),
+            *means.index.get_level_values("second"),
+        }
+    )
+    above = (
+        means.unstack("second")
+        .reindex(index=methods, columns=methods)
+        .to_numpy(dtype=float, na_value=np.nan)
+    )
     overlap = np.where(np.isnan(above), above.T, above)
-    return pd.DataFrame(np.where(np.eye(len(methods)) > 0, 1.0, overlap), methods, methods)
+    return pd.DataFrame(
+        np.where(np.eye(len(methods)) > 0, 1.0, overlap), methods, methods
+    )
 
 
 def add_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
     """Add the trials of a method to the file of a data set."""
     stored = pq.read_table(file_of(name, folder), columns=SCHEMA.names).to_pandas()
-    write_trials(name, pd.concat([stored, trials[SCHEMA.names]], ignore_index=True), folder)
+    write_trials(
+        name, pd.concat([stored, trials[SCHEMA.names]], ignore_index=True), folder
+    )
 
 
-def write_trials(name: str, trials: pd.DataFrame, folder: Path, schema: pa.Schema = SCHEMA) -> None:
+def write_trials(
+    name: str, trials: pd.DataFrame, folder: Path, schema: pa.Schema = SCHEMA
+) -> None:
     """Write the columns of a schema as the file of a data set."""
-    keys = [key for key in ("variant", "method", "size", "repeat", "fold", "judge") if key in schema.names]
+    keys = [
+        key
+        for key in ("variant", "method", "size", "repeat", "fold", "judge")
+        if key in schema.names
+    ]
     table = pa.Table.from_pandas(trials.sort_values(keys), schema, preserve_index=False)
     _write(table.replace_schema_metadata({"dataset": name}), file_of(name, folder))
 
 
 def _write(table: pa.Table, path: Path) -> None:
     with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", compression_level=19, write_statistics=False)
+        pq.write_table(
+            table,
+            temporary,
+            compression="zstd",
+            compression_level=19,
+            write_statistics=False,
+        )
 
 
-def panel_of(trials: pd.DataFrame, datasets: Mapping[str, PanelDataset]) -> pd.DataFrame:
+def panel_of(
+    trials: pd.DataFrame, datasets: Mapping[str, PanelDataset]
+) -> pd.DataFrame:
     """Return trials as a DataFrame, see `provlab.verdicts.panel_frame`.
 
     Parameters
@@ -242,13 +321,19 @@ def panel_of(trials: pd.DataFrame, datasets: Mapping[str, PanelDataset]) -> pd.D
         Data sets by name, with their domains and tasks.
     """
     errors, balanced = _errors_by_class(trials)
-    # numeric targets have R^2 instead of the balanced accuracy; predictions worse than the mean
-    # count as the mean
+    # numeric targets have R^2 instead of the balanced accuracy; predictions worse than
+    # the mean count as the mean
     accuracies = (1 - balanced).fillna(trials["r2"].astype(float).clip(lower=0))
-    names = {"judge": "model", "subset_ratio": "subset_frobenius_ratio", "peak_memory": "peak_bytes"}
+    names = {
+        "judge": "model",
+        "subset_ratio": "subset_frobenius_ratio",
+        "peak_memory": "peak_bytes",
+    }
     renamed = trials.rename(columns={**names, "roc_auc_ovr": "roc_auc"})
     for column in ("domain", "source", "task"):
-        renamed[column] = trials["dataset"].map({name: getattr(entry, column) for name, entry in datasets.items()})
+        renamed[column] = trials["dataset"].map(
+            {name: getattr(entry, column) for name, entry in datasets.items()}
+        )
     return as_panel(renamed.assign(error=errors, balanced_accuracy=accuracies))
 
 
@@ -262,8 +347,12 @@ def _errors_by_class(trials: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
         wrong = np.concatenate([*counted["class_errors"]])
         has_rows = rows > 0
         shares = np.divide(wrong, rows, out=np.zeros(rows.size), where=has_rows)
-        frame.loc[counted.index, "error"] = np.add.reduceat(wrong, starts) / np.add.reduceat(rows, starts)
-        frame.loc[counted.index, "balanced"] = np.add.reduceat(shares, starts) / np.add.reduceat(has_rows, starts)
+        frame.loc[counted.index, "error"] = np.add.reduceat(
+            wrong, starts
+        ) / np.add.reduceat(rows, starts)
+        frame.loc[counted.index, "balanced"] = np.add.reduceat(
+            shares, starts
+        ) / np.add.reduceat(has_rows, starts)
     return frame["error"], frame["balanced"]
 
 
@@ -276,24 +365,34 @@ def trials_from(store: TrialReader, cells: Sequence[PanelCell]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _with_places_in_data(trials: pd.DataFrame, dataset: Mapping[str, Any]) -> pd.DataFrame:
+def _with_places_in_data(
+    trials: pd.DataFrame, dataset: Mapping[str, Any]
+) -> pd.DataFrame:
     """Return trials whose `features` number columns in the same way in each fold, whatever the preparation.
 
-    Features are numbered by their position in the data set. Columns that a preparation creates,
-    such as those of categories, come last.
+    Features are numbered by their position in the data set. Columns that a preparation
+    creates, such as those of categories, come last.
     """
     if trials["feature_names"].isna().all():
         return trials
     places = {name: place for place, name in enumerate(feature_names_of(dataset))}
     selections = []
-    for features, names in zip(trials["features"], trials["feature_names"], strict=True):
+    for features, names in zip(
+        trials["features"], trials["feature_names"], strict=True
+    ):
         if names is not None and features is not None:  # None if all are selected
-            features = np.array([places.setdefault(name, len(places)) for name in names])
+            features = np.array(
+                [places.setdefault(name, len(places)) for name in names]
+            )
         selections.append(features)
-    return trials.assign(features=pd.Series(selections, index=trials.index, dtype=object))
+    return trials.assign(
+        features=pd.Series(selections, index=trials.index, dtype=object)
+    )
 
 
-def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:
+def selection_measures(
+    trials: pd.DataFrame, support: frozenset[int] | None
+) -> dict[str, float]:
     """Return the measures that need all folds of a selection, if every fold selects a proper subset."""
     if trials["features"].isna().any():
         return {}
@@ -303,50 +402,81 @@ def selection_measures(trials: pd.DataFrame, support: frozenset[int] | None) -> 
     reports = []
     for _, folds in trials.groupby("repeat")["features"]:
         if len(folds) > 1 and folds.map(len).any():
-            # numbers below n_features: positions are larger if left-out columns are counted
+            # numbers below n_features: positions are larger if left-out columns are
+            # counted
             numbers = [np.searchsorted(selected, features) for features in folds]
             reports.append(stability(numbers, max(n_features, selected.size)))
     if reports:
         measures["stability"] = float(np.mean([report.index for report in reports]))
-        measures["stability_se"] = float(np.mean([report.variance**0.5 for report in reports]))
+        measures["stability_se"] = float(
+            np.mean([report.variance**0.5 for report in reports])
+        )
     if support is not None:
         sizes = trials["features"].map(len)
-        hits = trials["features"].map(lambda features: len(support.intersection(features.tolist())))
+        hits = trials["features"].map(
+            lambda features: len(support.intersection(features.tolist()))
+        )
         measures["support_recall"] = (hits / len(support)).mean()
         measures["support_f1"] = (2 * hits / (sizes + len(support))).mean()
-        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()  # an empty selection has no false discovery
+        # an empty selection has no false discovery
+        measures["false_discovery"] = (1 - hits / sizes).fillna(0.0).mean()
     return measures
 
 
 # ---- audits
 
 
-def cells_of(trials: pd.DataFrame, methods: Mapping[str, PanelMethod]) -> dict[str, PanelCell]:
+def cells_of(
+    trials: pd.DataFrame, methods: Mapping[str, PanelMethod]
+) -> dict[str, PanelCell]:
     """Return the current cells of the methods and data sets of trials, by the first digits of their ids."""
-    methods = {name: method for name, method in methods.items() if name in {*trials["method"]}}
-    datasets = {name: dataset for name, dataset in panel_datasets().items() if name in {*trials["dataset"]}}
-    return {entry.cell.id[:CELL_DIGITS]: entry for entry in panel_cells(methods, datasets)}
+    methods = {
+        name: method for name, method in methods.items() if name in {*trials["method"]}
+    }
+    datasets = {
+        name: dataset
+        for name, dataset in panel_datasets().items()
+        if name in {*trials["dataset"]}
+    }
+    return {
+        entry.cell.id[:CELL_DIGITS]: entry for entry in panel_cells(methods, datasets)
+    }
 
 
 def unpacked(trials: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
     """Return trials as records with their keys, configs and stored numbers.
 
-    Trials of a cell that is not in `cells` have neither key nor config. Data sets and selectors are
-    named as in the panel.
+    Trials of a cell that is not in `cells` have neither key nor config. Data sets and
+    selectors are named as in the panel.
     """
     records = trials.assign(draw=0, selector=trials["method"])
     for name, digits in DIGITS.items():  # single precision has changed their bits
         records[name] = rounded(records[name], digits)
-    configs = trials["cell"].map({cell: entry.cell.json for cell, entry in cells.items()})
+    configs = trials["cell"].map(
+        {cell: entry.cell.json for cell, entry in cells.items()}
+    )
     keys = []
-    for config, *numbers in zip(configs, *(records[name] for name in NUMBERS), strict=True):
+    for config, *numbers in zip(
+        configs, *(records[name] for name in NUMBERS), strict=True
+    ):
         keys.append(trial_key(config, *numbers) if isinstance(config, str) else None)
     ids = trials["cell"].map({cell: entry.cell.id for cell, entry in cells.items()})
     records["cell"] = ids.fillna(trials["cell"])
     records["key"] = keys
     records["config"] = configs.astype("category")
     arrays = {}
-    for name in ("key", "cell", "config", *NUMBERS, *KEPT, *WHERE, "dataset", "selector"):
+    for name in (
+        "key",
+        "cell",
+        "config",
+        *NUMBERS,
+        *KEPT,
+        *WHERE,
+        "dataset",
+        "selector",
+    ):
         kind = RECORDS.field(name).type if name in RECORDS.names else None
-        arrays[name] = pa.array(records[name], None if name == "config" else kind, from_pandas=True)
+        arrays[name] = pa.array(
+            records[name], None if name == "config" else kind, from_pandas=True
+        )
     return pa.table(arrays)

@@ -1,7 +1,8 @@
 """Studies beside the panel: its methods on changed data sets, or changed methods on its data sets.
 
-In: `studies.yaml` and the panel's data sets, methods and judges. Out: a Parquet file for each study and data set, with
-a line for each trial, as in the panel, and the change in `variant`; and `_studies.csv`, the answers.
+In: `studies.yaml` and the panel's data sets, methods and judges. Out: a Parquet file
+for each study and data set, with a line for each trial, as in the panel, and the change
+in `variant`; and `_studies.csv`, the answers.
 """
 
 from __future__ import annotations
@@ -26,7 +27,13 @@ from provlab.bench.panel import (
     shape_of,
     stored_folder,
 )
-from provlab.bench.stored_panel import SCHEMA, panel_of, read_file, trials_from, write_trials
+from provlab.bench.stored_panel import (
+    SCHEMA,
+    panel_of,
+    read_file,
+    trials_from,
+    write_trials,
+)
 from provlab.core.plan import load_from
 from provlab.core.store import TrialStore
 from provlab.project.documents import read_record
@@ -49,13 +56,15 @@ class Study:
     sizes : mapping
         Numbers of features for each judge.
     tags : mapping
-        What distinguishes its trials from those of the panel, in columns of `provlab.verdicts.panel_table`.
+        What distinguishes its trials from those of the panel, in columns of
+        `provlab.verdicts.panel_table`.
     methods : tuple of str
         By default all.
     relevant : str
         "all", or a number in digits; "" if it is not known which columns are relevant.
     grids : mapping
-        Values of each parameter of the methods that are tuned; if there are any, only these methods are run.
+        Values of each parameter of the methods that are tuned; if there are any, only
+        these methods are run.
     """
 
     sets: tuple[str, ...]
@@ -88,15 +97,24 @@ def variants(study: Study, name: str) -> dict[str, PanelDataset]:
     """Return the data set of each value of a study: a set of the panel with the study's overrides."""
     dataset = panel_datasets()[name]
     has_folds = any(text.startswith("protocol=") for text in study.choose)
-    kept = [text for text in dataset.choose if not (has_folds and text.startswith("protocol"))]
+    kept = [
+        text
+        for text in dataset.choose
+        if not (has_folds and text.startswith("protocol"))
+    ]
     is_sized = any("ROWS" in text for text in study.choose)
     n_classes = shape_of(dataset)[2]
     support = _n_relevant(study, dataset)
     by_value = {}
     for value in study.values:
         n_rows = int(value) * n_classes if is_sized else None
-        changes = [text.replace("VALUE", value).replace("ROWS", str(n_rows)) for text in study.choose]
-        by_value[value] = replace(dataset, choose=(*kept, *changes), support=support, train_rows=n_rows)
+        changes = [
+            text.replace("VALUE", value).replace("ROWS", str(n_rows))
+            for text in study.choose
+        ]
+        by_value[value] = replace(
+            dataset, choose=(*kept, *changes), support=support, train_rows=n_rows
+        )
     return by_value
 
 
@@ -109,10 +127,15 @@ def _n_relevant(study: Study, dataset: PanelDataset) -> int:
     return int(study.relevant or 0)
 
 
-def study_cells(study: Study, methods: Mapping[str, PanelMethod], name: str) -> list[PanelCell]:
+def study_cells(
+    study: Study, methods: Mapping[str, PanelMethod], name: str
+) -> list[PanelCell]:
     """Return the cells of methods on all variants of a data set; `dataset` of each is its variant."""
     if study.grids:
-        methods = {title: replace(methods[title], grid=(*grid.items(),)) for title, grid in study.grids.items()}
+        methods = {
+            title: replace(methods[title], grid=(*grid.items(),))
+            for title, grid in study.grids.items()
+        }
     elif study.methods:
         methods = {title: methods[title] for title in study.methods}
     half = shape_of(panel_datasets()[name])[1]
@@ -127,7 +150,9 @@ def study_cells(study: Study, methods: Mapping[str, PanelMethod], name: str) -> 
     return cells
 
 
-def write_study(name: str, cells: Sequence[PanelCell], store: TrialStore, folder: Path) -> None:
+def write_study(
+    name: str, cells: Sequence[PanelCell], store: TrialStore, folder: Path
+) -> None:
     """Write the trials of all variants of a data set."""
     folder.mkdir(parents=True, exist_ok=True)
     trials = trials_from(store, cells).rename(columns={"dataset": "variant"})
@@ -143,7 +168,9 @@ def read_study(study: str, folder: Path | None = None) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def tagged_trials(folder: Path | None = None) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+def tagged_trials(
+    folder: Path | None = None,
+) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """Yield the trials of each study and variant in the columns of the panel, with the tags that distinguish them."""
     for name, study in studies().items():
         trials = read_study(name, folder)
@@ -153,7 +180,13 @@ def tagged_trials(folder: Path | None = None) -> Iterator[tuple[dict[str, str], 
             trials["variant"] = ""  # the variants differ in their draws only
         panel = panel_of(trials, panel_datasets())
         for variant, of_variant in panel.groupby(trials["variant"]):
-            yield {column: tag.replace("VALUE", str(variant)) for column, tag in study.tags.items()}, of_variant
+            yield (
+                {
+                    column: tag.replace("VALUE", str(variant))
+                    for column, tag in study.tags.items()
+                },
+                of_variant,
+            )
 
 
 def study_answers(panel: pd.DataFrame, folder: Path | None = None) -> pd.DataFrame:
@@ -169,9 +202,10 @@ def study_answers(panel: pd.DataFrame, folder: Path | None = None) -> pd.DataFra
     Returns
     -------
     DataFrame
-        study, variant, task, method and size; measure, mean and standard_error over the data sets, and sets, their
-        number; see the functions in `MEASURED`. Rows that differ only by the method are sorted by the mean. A method
-        that failed on a data set is left out there.
+        study, variant, task, method and size; measure, mean and standard_error over the
+        data sets, and sets, their number; see the functions in `MEASURED`. Rows that
+        differ only by the method are sorted by the mean. A method that failed on a data
+        set is left out there.
     """
     columns = ["study", *KIND, "measure", "mean", "standard_error", "sets"]
     frames = [pd.DataFrame(columns=columns)]
@@ -182,7 +216,9 @@ def study_answers(panel: pd.DataFrame, folder: Path | None = None) -> pd.DataFra
         values = measured(trials, panel)
         groups = values.groupby([*KIND, "measure"])["value"]
         means = groups.agg(mean="mean", standard_error="sem", sets="size").reset_index()
-        ordered = means.sort_values(["task", "variant", "size", "measure", "mean", "method"])
+        ordered = means.sort_values(
+            ["task", "variant", "size", "measure", "mean", "method"]
+        )
         frames.append(ordered.assign(study=study)[columns])
     return pd.concat(frames[1:] or frames, ignore_index=True)
 
@@ -191,7 +227,9 @@ def excess_errors(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     """Return how far balanced errors lie above chance, 1 - 1 / classes, in points, with the folds of a set pooled."""
     lines = []
     trials = trials[trials["class_rows"].notna()]  # others failed
-    for (name, method, size), of_method in trials.groupby(["dataset", "method", "size"]):
+    for (name, method, size), of_method in trials.groupby(
+        ["dataset", "method", "size"]
+    ):
         rows = np.sum([*of_method["class_rows"]], axis=0)
         errors = np.sum([*of_method["class_errors"]], axis=0)
         excess = 100 * (np.mean(errors / rows) - (1 - 1 / rows.size))
@@ -205,7 +243,12 @@ def support_measures(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     frame = trials_of_methods(trials)
     seeds = frame["variant"].str.isdigit()
     frame["variant"] = frame["variant"].mask(seeds, "")
-    means = 100 * frame.groupby(["dataset", *KIND])[["support_recall", "support_f1", "false_discovery"]].mean()
+    means = (
+        100
+        * frame.groupby(["dataset", *KIND])[
+            ["support_recall", "support_f1", "false_discovery"]
+        ].mean()
+    )
     return means.melt(ignore_index=False, var_name="measure").dropna().reset_index()
 
 
@@ -225,26 +268,36 @@ def differences_to_all(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFram
     baseline = errors[errors["size"] == ALL_FEATURES].set_index(place)["error"]
     errors = errors.join(baseline.rename("all"), on=place)
     errors["difference"] = errors["error"] - errors["all"]
-    return errors.melt(["dataset", *KIND], ["error", "difference"], "measure").dropna(subset="value")
+    return errors.melt(["dataset", *KIND], ["error", "difference"], "measure").dropna(
+        subset="value"
+    )
 
 
 def gains_by_tuning(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     """Return the error with the parameters of the panel minus that with tuned ones, in points."""
     errors = with_errors_of_panel(trials, panel)
-    return errors.assign(value=errors["error_of_panel"] - errors["error"], measure="gain")
+    return errors.assign(
+        value=errors["error_of_panel"] - errors["error"], measure="gain"
+    )
 
 
 def with_errors_of_panel(trials: pd.DataFrame, panel: pd.DataFrame) -> pd.DataFrame:
     """Return `errors_of` a study, and the errors of the same methods on the same data sets in the panel."""
     place = ["dataset", "task", "method", "size", "model"]
-    of_panel = errors_of(panel[panel["failure"] == ""].assign(variant=""))[[*place, "error"]]
-    return errors_of(trials_of_methods(trials)).merge(of_panel, on=place, suffixes=("", "_of_panel"))
+    of_panel = errors_of(panel[panel["failure"] == ""].assign(variant=""))[
+        [*place, "error"]
+    ]
+    return errors_of(trials_of_methods(trials)).merge(
+        of_panel, on=place, suffixes=("", "_of_panel")
+    )
 
 
 def trials_of_methods(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the trials of a study in the columns of the panel, with their variants, without methods that failed."""
     frame = panel_of(trials, panel_datasets()).assign(variant=trials["variant"])
-    failed = (frame["failure"] != "").groupby([frame[name] for name in ("dataset", "variant", "method", "size")])
+    failed = (frame["failure"] != "").groupby(
+        [frame[name] for name in ("dataset", "variant", "method", "size")]
+    )
     return frame[~failed.transform("any")].copy()
 
 

@@ -71,14 +71,24 @@ class Submission(NamedTuple):
         Raises
         ------
         ValueError
-            If the file name does not end in .parquet, or the class exists in this session only.
+            If the file name does not end in .parquet, or the class exists in this
+            session only.
         """
         path = checked_path(path)
         check_is_public(self.method)
-        document = {"name": self.name, "n_variants": self.n_variants, "method": self._settings}
-        table = pa.Table.from_pandas(self.trials[SUBMITTED.names], SUBMITTED, preserve_index=False)
+        document = {
+            "name": self.name,
+            "n_variants": self.n_variants,
+            "method": self._settings,
+        }
+        table = pa.Table.from_pandas(
+            self.trials[SUBMITTED.names], SUBMITTED, preserve_index=False
+        )
         with replacing(path) as temporary:
-            pq.write_table(table.replace_schema_metadata({ENTRY: canonical_json(document)}), temporary)
+            pq.write_table(
+                table.replace_schema_metadata({ENTRY: canonical_json(document)}),
+                temporary,
+            )
         return path
 
     def add_to(self, folder: Path) -> list[str]:
@@ -87,12 +97,19 @@ class Submission(NamedTuple):
         Raises
         ------
         ValueError
-            If the panel has a method of this name, the trials for a stored data set are incomplete,
-            or the file has trials that the panel does not plan. In these cases nothing is written.
+            If the panel has a method of this name, the trials for a stored data set are
+            incomplete, or the file has trials that the panel does not plan. In these
+            cases nothing is written.
         """
         if self.name in panel_methods():
-            raise ValueError(f"panel: expected a method that the panel does not have, got {self.name!r}; rename it.")
-        datasets = {name: dataset for name, dataset in panel_datasets().items() if file_of(name, folder).is_file()}
+            raise ValueError(
+                f"panel: expected a method that the panel does not have, got {self.name!r}; rename it."
+            )
+        datasets = {
+            name: dataset
+            for name, dataset in panel_datasets().items()
+            if file_of(name, folder).is_file()
+        }
         cells = panel_cells({self.name: self.method}, datasets)
         missing = lacking(cells, self.trials)
         if missing:
@@ -122,7 +139,9 @@ def checked_path(path: Path | str) -> Path:
     """Return the path for a file of trials; raise if the name does not end in .parquet."""
     path = Path(path)
     if path.suffix != SUFFIX:
-        raise ValueError(f"rank: expected a file name that ends in {SUFFIX} for the trials, got {path}; rename it.")
+        raise ValueError(
+            f"rank: expected a file name that ends in {SUFFIX} for the trials, got {path}; rename it."
+        )
     return path
 
 
@@ -146,8 +165,15 @@ def read_submission(path: Path | str) -> Submission:
     """
     try:
         table = pq.read_table(path, columns=SUBMITTED.names)
-        entry: Entry = read_as(Entry, parse_json(table.schema.metadata[ENTRY].decode()), "submission")
-        return Submission(entry.name, entry.method, entry.n_variants, table.cast(SUBMITTED).to_pandas())
+        entry: Entry = read_as(
+            Entry, parse_json(table.schema.metadata[ENTRY].decode()), "submission"
+        )
+        return Submission(
+            entry.name,
+            entry.method,
+            entry.n_variants,
+            table.cast(SUBMITTED).to_pandas(),
+        )
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{path}: expected a file written by provsel rank --export, got another file: {error!r:.200}."

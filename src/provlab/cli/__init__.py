@@ -1,7 +1,8 @@
 """Command line of provsel, which connects plans, runs, the store, claims and reports.
 
-Slow imports are inside the functions that need them, so that `provsel --help` answers at once. `__main__` removes the
-working folder from the path before anything else is imported.
+Slow imports are inside the functions that need them, so that `provsel --help` answers
+at once. `__main__` removes the working folder from the path before anything else is
+imported.
 """
 
 from __future__ import annotations

@@ -19,10 +19,15 @@ def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the artefact and the options of the run."""
     parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument(
-        "name", help="an artefact, such as table1 or PAPER/table1; a paper, for all its artefacts; or all"
+        "name",
+        help="an artefact, such as table1 or PAPER/table1; a paper, for all its artefacts; or all",
     )
-    parser.add_argument("--render", action="store_true", help="render stored trials, compute nothing")
-    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failed trial")
+    parser.add_argument(
+        "--render", action="store_true", help="render stored trials, compute nothing"
+    )
+    parser.add_argument(
+        "--fail-fast", action="store_true", help="end the run at the first failed trial"
+    )
     add_settings(parser)
 
 
@@ -34,7 +39,10 @@ def call_reproduce(options: argparse.Namespace) -> int:
     if options.name == "all":
         names = some_artefacts()
     elif options.name in papers():
-        names = [f"{options.name}/{artefact}" for artefact in papers()[options.name].artefacts()]
+        names = [
+            f"{options.name}/{artefact}"
+            for artefact in papers()[options.name].artefacts()
+        ]
     else:
         names = [full_name(options.name, also=["all", *papers()])]
     return max([_reproduce(load_recipe(name), options) for name in names], default=0)
@@ -56,21 +64,41 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace) -> int:
     if not options.render:
         if note := executor_note(artefact):
             print(note, file=sys.stderr)
-        ends_early, where = options.fail_fast or artefact.parts["fail_fast"], executor_settings(artefact.parts)
-        report = run_cells(artefact.cells, store, where, label=recipe.name, fail_fast=ends_early)
+        ends_early, where = (
+            options.fail_fast or artefact.parts["fail_fast"],
+            executor_settings(artefact.parts),
+        )
+        report = run_cells(
+            artefact.cells, store, where, label=recipe.name, fail_fast=ends_early
+        )
         print(report.counts(), file=sys.stderr)
     if not report.stopped:  # otherwise the table would hide the failure
         frame = recipe.frame(artefact, store)
-        print(recipe.write(artefact, store, frame, results / "tables" / recipe.name, results / "figures" / recipe.name))
-        print("To trace a number, use provsel report or provsel explain.", file=sys.stderr)
+        print(
+            recipe.write(
+                artefact,
+                store,
+                frame,
+                results / "tables" / recipe.name,
+                results / "figures" / recipe.name,
+            )
+        )
+        print(
+            "To trace a number, use provsel report or provsel explain.", file=sys.stderr
+        )
     if not report.failures:
         return 0
     first = f"{len(report.failures)} of {report.n_planned} trials failed:"
     if report.stopped:
         first = f"Stopped at the first failure, {report.n_skipped} trials skipped, nothing rendered:"
-    again = reproduce_command(recipe.name, [*options.overrides, *["--fail-fast"] * options.fail_fast])
+    again = reproduce_command(
+        recipe.name, [*options.overrides, *["--fail-fast"] * options.fail_fast]
+    )
     lines = [first, *(f"  {line}" for line in report.kinds())]
-    lines += ["Finished trials are stored. This command computes the missing ones:", f"  {again}"]
+    lines += [
+        "Finished trials are stored. This command computes the missing ones:",
+        f"  {again}",
+    ]
     print("\n".join(lines), file=sys.stderr)  # after the table, where it is seen
     return 1
 
@@ -92,7 +120,10 @@ def executor_note(artefact: Artefact) -> str:
 def status_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the option that chooses artefacts."""
     parser.add_argument(
-        "--artefact", action="append", metavar="NAME", help="such as table1; may be repeated (default: all)"
+        "--artefact",
+        action="append",
+        metavar="NAME",
+        help="such as table1; may be repeated (default: all)",
     )
     add_json(parser)
     add_store_arguments(parser)
@@ -123,14 +154,24 @@ def call_status(options: argparse.Namespace) -> int:
         except MissingDataError as error:
             state, command = "data missing", f"provsel fetch {error.dataset}"
         command = "" if state == COMPLETE else command
-        lines.append({"artefact": name, "stored": done, "planned": planned, "state": state, "command": command})
+        lines.append(
+            {
+                "artefact": name,
+                "stored": done,
+                "planned": planned,
+                "state": state,
+                "command": command,
+            }
+        )
     if options.json:
         print_json(lines)
         return 0
     console = PlainConsole()
     shown = []
     for line in lines:
-        trials = "" if line["stored"] is None else f"{line['stored']} of {line['planned']}"
+        trials = (
+            "" if line["stored"] is None else f"{line['stored']} of {line['planned']}"
+        )
         shown.append({
             "artefact": line["artefact"], "trials": trials, "state": line["state"], "command": line["command"]
         })  # fmt: skip

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import RenderableType
 from rich.text import Text
 
-from provlab.cli.commands import add_json, add_settings, add_store_arguments, only_executor
+from provlab.cli.commands import (
+    add_json,
+    add_settings,
+    add_store_arguments,
+    only_executor,
+)
 from provlab.project.messages import optional_figures, to_install
 from provlab.project.terminal import PlainConsole, print_json, table
 
@@ -66,7 +71,11 @@ def rank_arguments(parser: argparse.ArgumentParser) -> None:
         "--against", action="append", default=[], metavar="METHOD",
         help="only this method, named as in selector=NAME or in the benchmark; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--name", default="", help="name in tables and pages (default: from the settings)")
+    parser.add_argument(
+        "--name",
+        default="",
+        help="name in tables and pages (default: from the settings)",
+    )
     parser.add_argument(
         "--export", metavar="FILE",
         help="write the selector's trials to a Parquet file, which others can audit and add to the benchmark",
@@ -79,7 +88,11 @@ def call_rank(options: argparse.Namespace) -> int:
     """Print and write the ranking of a selector, or of methods on a data set."""
     from provlab.bench.answer import wrapped
     from provlab.bench.submission import checked_path
-    from provlab.core.composition import compose_config, executor_settings, results_folder
+    from provlab.core.composition import (
+        compose_config,
+        executor_settings,
+        results_folder,
+    )
     from provlab.core.store import TrialStore
 
     groups = _grouped(options.overrides)
@@ -94,10 +107,24 @@ def call_rank(options: argparse.Namespace) -> int:
     results = results_folder(config)
     start = time.perf_counter()
     rank = _rank_on_data if groups["dataset"] else _rank_selector
-    ranking = rank(options, groups, TrialStore(results / "store"), executor_settings(config), results)
+    ranking = rank(
+        options,
+        groups,
+        TrialStore(results / "store"),
+        executor_settings(config),
+        results,
+    )
     if options.json:
-        frames = {name: frame.to_dict("records") for name, frame in ranking.frames.items()}
-        print_json({"answer": ranking.answer, **frames, "page": None if ranking.page is None else str(ranking.page)})
+        frames = {
+            name: frame.to_dict("records") for name, frame in ranking.frames.items()
+        }
+        print_json(
+            {
+                "answer": ranking.answer,
+                **frames,
+                "page": None if ranking.page is None else str(ranking.page),
+            }
+        )
         return ranking.status
     console = PlainConsole()
     if ranking.answer:
@@ -132,11 +159,17 @@ def _grouped(overrides: list[str]) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        If there are other settings, or neither the selector nor the data set has settings.
+        If there are other settings, or neither the selector nor the data set has
+        settings.
     """
     from provlab.core.overrides import setting
 
-    groups: dict[str, list[str]] = {"selector": [], "dataset": [], "protocol": [], "run": []}
+    groups: dict[str, list[str]] = {
+        "selector": [],
+        "dataset": [],
+        "protocol": [],
+        "run": [],
+    }
     wrong = ""
     for text in overrides:
         group = GROUP_OF.get(setting(text).split(".")[0])
@@ -172,7 +205,9 @@ def _rank_selector(
     overrides = groups["selector"]
     name = options.name or _name_of(overrides)
     method = method_of(overrides)
-    result = standing(name, method, options.panel, options.against, store, executor, task=options.task)
+    result = standing(
+        name, method, options.panel, options.against, store, executor, task=options.task
+    )
     page: Path | None = None
     with optional_figures():
         page = result.write(results)
@@ -183,7 +218,9 @@ def _rank_selector(
         "pairs": result.pairs.reset_index(),
         "sets": result.sets,
     }
-    return Ranking(result.answer, [*described(result)], frames, page, 1 if result.failed else 0)
+    return Ranking(
+        result.answer, [*described(result)], frames, page, 1 if result.failed else 0
+    )
 
 
 def _name_of(overrides: list[str]) -> str:
@@ -205,23 +242,39 @@ def described(result: Standing) -> Iterator[RenderableType]:
         yield from map(Text, result.problems)
         return
     name = result.name
-    board = result.leaderboard.join(result.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
-    columns = {**BOARD, f"{name} vs. it": ("+.1f", "difference"), "verdict": ("", "verdict")}
+    board = result.leaderboard.join(result.pairs[["difference", "verdict"]]).fillna(
+        {"verdict": ""}
+    )
+    columns = {
+        **BOARD,
+        f"{name} vs. it": ("+.1f", "difference"),
+        "verdict": ("", "verdict"),
+    }
     caption = (
         f"Loss compared with all features, and difference of {name} from each other method, in points of "
         f"{ERROR_OF[result.scores.task]}; negative is better. The verdicts hold jointly at a level of 5 %. "
         f"{len(result.sets)} data sets of {result.sets['domain'].nunique()} domains. Seconds of other methods may "
         f"be from another machine."
     )
-    yield table(_lines(board, columns, name), f"{name} among {len(board) - 1} methods", caption)
+    yield table(
+        _lines(board, columns, name), f"{name} among {len(board) - 1} methods", caption
+    )
     for problem in result.problems:
         yield Text(problem)
-    for title, sets in (("strongest", result.sets[:ENDS]), ("weakest", result.sets[::-1][:ENDS])):
-        names = [f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})" for row in sets.itertuples()]
+    for title, sets in (
+        ("strongest", result.sets[:ENDS]),
+        ("weakest", result.sets[::-1][:ENDS]),
+    ):
+        names = [
+            f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})"
+            for row in sets.itertuples()
+        ]
         yield Text(f"{title}: {'; '.join(names)}")
 
 
-def _lines(board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]], own: str) -> list[dict[str, Text]]:
+def _lines(
+    board: pd.DataFrame, columns: Mapping[str, tuple[str, ...]], own: str
+) -> list[dict[str, Text]]:
     """Return a row per method with the columns of a leaderboard, without missing numbers; the own method is bold."""
     lines = []
     for method, row in board.iterrows():
@@ -240,7 +293,9 @@ def _with_named_error(board: pd.DataFrame, task: str) -> pd.DataFrame:
     """Return a leaderboard for JSON, in which the error has the name of the task's measure."""
     from provlab.verdicts.panel_scores import ERROR_OF, HEADLINE
 
-    return board.reset_index().rename(columns={HEADLINE: ERROR_OF[task].replace(" ", "_")})
+    return board.reset_index().rename(
+        columns={HEADLINE: ERROR_OF[task].replace(" ", "_")}
+    )
 
 
 def _rank_on_data(
@@ -257,7 +312,12 @@ def _rank_on_data(
 
     overrides = [*groups["dataset"], *_benchmark_folds(groups["protocol"])]
     is_regression = _check_size(overrides).is_regression
-    dataset = PanelDataset(tuple(overrides), YOURS, "", task="regression" if is_regression else "classification")
+    dataset = PanelDataset(
+        tuple(overrides),
+        YOURS,
+        "",
+        task="regression" if is_regression else "classification",
+    )
     [name] = dataset_names([base_cell(dataset).dataset])
     methods, missing = chosen_methods(options.against, dataset.task)
     yours = ""
@@ -277,25 +337,47 @@ def _rank_on_data(
     if is_regression:
         caption += " Unexplained variance is 100 (1 - R^2), which is 100 for predicting the mean."
     alike = " with about as many columns" if result.n_alike < result.n_panel else ""
-    caption += f" In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
+    caption += (
+        f" In the benchmark: mean rank on {result.n_alike} of its data sets{alike}."
+    )
     if missing:
         caption += f" Without {', '.join(missing)}: {to_install('benchmark')}."
-    board = table(_lines(result.board, columns, yours), f"{len(result.board)} methods on {name}", caption)
+    board = table(
+        _lines(result.board, columns, yours),
+        f"{len(result.board)} methods on {name}",
+        caption,
+    )
     arguments = [f"--against={method}" for method in options.against]
-    arguments += [*groups["dataset"], *groups["protocol"], *groups["selector"], f"results={results}"]
+    arguments += [
+        *groups["dataset"],
+        *groups["protocol"],
+        *groups["selector"],
+        f"results={results}",
+    ]
     command = shlex.join(["provsel", "rank", *arguments])
     titles = [f"{entry.method} ({entry.model})" for entry in result.cells]
-    run = own_run(command, [entry.cell for entry in result.cells], titles, [name] * len(titles))
+    run = own_run(
+        command, [entry.cell for entry in result.cells], titles, [name] * len(titles)
+    )
     RunTable(run, store).write(results / RUNS_FOLDER / run.name, formats=("svg",))
     page: Path | None = None
     with optional_figures():
         page = result.write(results, name, command)
     parts: list[RenderableType] = [board, *map(Text, result.problems)]
     status = 1 if yours in result.scores.reasons else 0
-    return Ranking(result.answer, parts, {"leaderboard": _with_named_error(result.board, dataset.task)}, page, status)
+    return Ranking(
+        result.answer,
+        parts,
+        {"leaderboard": _with_named_error(result.board, dataset.task)},
+        page,
+        status,
+    )
 
 
-OWN_FOLDS = {"protocol=splitter": "protocol=benchmark_splitter", "protocol=time_order": "protocol=benchmark_time_order"}
+OWN_FOLDS = {
+    "protocol=splitter": "protocol=benchmark_splitter",
+    "protocol=time_order": "protocol=benchmark_time_order",
+}
 """Folds that a data set may have instead of the benchmark's, with the names of their protocols."""
 
 
@@ -306,7 +388,11 @@ def _benchmark_folds(overrides: list[str]) -> list[str]:
     settings = []
     for text in overrides:
         name = setting(text)
-        if text not in OWN_FOLDS and name != "protocol.n_splits" and not name.startswith("protocol.cv"):
+        if (
+            text not in OWN_FOLDS
+            and name != "protocol.n_splits"
+            and not name.startswith("protocol.cv")
+        ):
             raise ValueError(
                 f"rank: expected {' or '.join(OWN_FOLDS)}, and settings of protocol.cv and protocol.n_splits, got "
                 f"{text!r:.80}; the benchmark determines measures and repeats."
@@ -337,12 +423,35 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
         "Interrupt at any time; the same command resumes. A data set is stored once all its trials are finished;\n"
         "provsel reference --panel then writes the results that depend on them."
     )
-    parser.add_argument("--dataset", action="append", default=[], metavar="NAME", help="may be repeated (default: all)")
-    parser.add_argument("--plan", action="store_true", help="compute nothing, list what is stored")
-    parser.add_argument("--study", metavar="NAME", help="a study beside the panel, such as permuted")
-    parser.add_argument("--add", metavar="FILE", help="add a method's trials, which provsel rank --export wrote")
-    parser.add_argument("--part", default="1/1", help="part of the data sets: 2/3 is the second third (default: 1/1)")
-    parser.add_argument("--hours", type=float, default=24.0, help="start no data set after this time (default: 24)")
+    parser.add_argument(
+        "--dataset",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="may be repeated (default: all)",
+    )
+    parser.add_argument(
+        "--plan", action="store_true", help="compute nothing, list what is stored"
+    )
+    parser.add_argument(
+        "--study", metavar="NAME", help="a study beside the panel, such as permuted"
+    )
+    parser.add_argument(
+        "--add",
+        metavar="FILE",
+        help="add a method's trials, which provsel rank --export wrote",
+    )
+    parser.add_argument(
+        "--part",
+        default="1/1",
+        help="part of the data sets: 2/3 is the second third (default: 1/1)",
+    )
+    parser.add_argument(
+        "--hours",
+        type=float,
+        default=24.0,
+        help="start no data set after this time (default: 24)",
+    )
     add_store_arguments(parser, "executor=serial")
 
 
@@ -385,11 +494,20 @@ def call_panel(options: argparse.Namespace) -> int:
             cells = plan(name)
             n_trials = sum(entry.cell.n_trials for entry in cells)
             state = "stored" if is_complete(name, cells, folder) else ""
-            lines.append({"data set": name, "domain": datasets[name].domain, "trials": f"{n_trials:,}", "": state})
+            lines.append(
+                {
+                    "data set": name,
+                    "domain": datasets[name].domain,
+                    "trials": f"{n_trials:,}",
+                    "": state,
+                }
+            )
         PlainConsole().print(table(lines))
         return 0
     status = 0
-    for line in compute(mine, Path(options.results), folder, executor, options.hours, plan, write):
+    for line in compute(
+        mine, Path(options.results), folder, executor, options.hours, plan, write
+    ):
         print(line, flush=True)
         status = max(status, int("state" in line))
     return status

@@ -43,17 +43,34 @@ COLOURS = {
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for claims, evidence and output."""
     parser.epilog = TABLE_HELP
-    parser.add_argument("--paper", help="only the claims of this paper (default: all papers)")
-    parser.add_argument("--claims", default="", metavar="FILE", help="judge these claims on the table --results FILE")
+    parser.add_argument(
+        "--paper", help="only the claims of this paper (default: all papers)"
+    )
+    parser.add_argument(
+        "--claims",
+        default="",
+        metavar="FILE",
+        help="judge these claims on the table --results FILE",
+    )
     parser.add_argument(
         "--column", action="append", default=[], metavar="ROLE=NAME",
         help="role of a column of the table: row=classifier, dataset=name, fold=fold, score=accuracy (or error=...), "
         "unit=percent; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--output", metavar="FILE", help="with --claims: write the verdicts to this CSV file")
-    parser.add_argument("--detail", action="store_true", help="print the result of each part of each claim")
     parser.add_argument(
-        "--figures", action="store_true", help="draw critical-difference diagrams of the rankings, in results/figures"
+        "--output",
+        metavar="FILE",
+        help="with --claims: write the verdicts to this CSV file",
+    )
+    parser.add_argument(
+        "--detail",
+        action="store_true",
+        help="print the result of each part of each claim",
+    )
+    parser.add_argument(
+        "--figures",
+        action="store_true",
+        help="draw critical-difference diagrams of the rankings, in results/figures",
     )
     add_json(parser)
     add_store_arguments(parser)
@@ -64,7 +81,11 @@ def call_verify(options: argparse.Namespace) -> int:
     from provlab.bench.statements import is_about_panel
     from provlab.verdicts.claims.dataset_ranks import ranked
     from provlab.verdicts.claims.verdicts import verdict_frame
-    from provlab.verdicts.readings.robustness import counted, read_robustness, stored_robustness
+    from provlab.verdicts.readings.robustness import (
+        counted,
+        read_robustness,
+        stored_robustness,
+    )
 
     on_table = bool(options.claims) or Path(options.results).is_file()
     robustness: dict[str, Robustness] = {}
@@ -79,7 +100,10 @@ def call_verify(options: argparse.Namespace) -> int:
     status = exit_status(verdicts) if on_table else 0
     if options.json:
         judged = verdict_frame(verdicts)
-        judged["under_readings"] = [counted(verdict.claim.id, verdict.verdict, robustness) for verdict in verdicts]
+        judged["under_readings"] = [
+            counted(verdict.claim.id, verdict.verdict, robustness)
+            for verdict in verdicts
+        ]
         lines_of_rankings = ranked(rankings).to_dict("records") if len(rankings) else []
         print_json({"claims": judged.to_dict("records"), "rankings": lines_of_rankings})
         return status
@@ -89,17 +113,30 @@ def call_verify(options: argparse.Namespace) -> int:
         console.print(table([_verdict_line(verdict, robustness) for verdict in shown]))
     n_hidden = len(verdicts) - len(shown)
     if n_hidden == 1:
-        console.print("1 claim was not run, because nothing is stored for it; --detail lists it.")
+        console.print(
+            "1 claim was not run, because nothing is stored for it; --detail lists it."
+        )
     elif n_hidden:
-        console.print(f"{n_hidden} claims were not run, because nothing is stored for them; --detail lists them.")
+        console.print(
+            f"{n_hidden} claims were not run, because nothing is stored for them; --detail lists them."
+        )
     if options.detail:
         for verdict in verdicts:
-            console.print(f"{verdict.claim.id}: {verdict.claim.text} [{verdict.claim.where}]")
+            console.print(
+                f"{verdict.claim.id}: {verdict.claim.text} [{verdict.claim.where}]"
+            )
             for line in verdict.lines:
                 console.print(f"    {line}")
     if len(rankings):
         groups = rankings.groupby(["artefact", "column"], sort=False)
-        console.print(table([_ranking_line(f"{name}, {column}", lines) for (name, column), lines in groups]))
+        console.print(
+            table(
+                [
+                    _ranking_line(f"{name}, {column}", lines)
+                    for (name, column), lines in groups
+                ]
+            )
+        )
     text = _summary(verdicts, robustness, on_table=on_table)
     if options.overrides:
         text += f" (with {' '.join(options.overrides)})"
@@ -132,7 +169,11 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     from provlab.verdicts.claims.rules import NOT_RUN
     from provlab.verdicts.claims.schema import claim_files, columns_read
     from provlab.verdicts.claims.stored import Evidence, composed
-    from provlab.verdicts.claims.verdicts import judge_files, stored_verdicts, write_verdicts
+    from provlab.verdicts.claims.verdicts import (
+        judge_files,
+        stored_verdicts,
+        write_verdicts,
+    )
 
     if options.column or options.output:
         raise ValueError("verify: --column and --output need --claims FILE; add it.")
@@ -140,19 +181,28 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
-    with ThreadPoolExecutor(1) as reader:  # reading waits for the disk and decodes without holding Python's lock
+    # reading waits for the disk and decodes without holding Python's lock
+    with ThreadPoolExecutor(1) as reader:
         snapshot = reader.submit(StoreSnapshot, store, columns_read(claims))
-        artefacts = composed(sorted({name for claim in claims for name in claim.artefacts}), options.overrides)
+        artefacts = composed(
+            sorted({name for claim in claims for name in claim.artefacts}),
+            options.overrides,
+        )
     evidence = Evidence(snapshot.result(), options.overrides, artefacts)
     verdicts, rankings = judge_files(files, evidence)
     evidence.raise_if_nothing_fits()
-    if not _with_trials(verdicts) and any(verdict != NOT_RUN for verdict in stored_verdicts(results)):
+    if not _with_trials(verdicts) and any(
+        verdict != NOT_RUN for verdict in stored_verdicts(results)
+    ):
         # an exported reference has verdicts, and no trials
-        PlainConsole().print(f"No trials are stored in {results}, so {results / 'verdicts.csv'} is left as it is.")
+        PlainConsole().print(
+            f"No trials are stored in {results}, so {results / 'verdicts.csv'} is left as it is."
+        )
     else:
         write_verdicts(results, verdicts, rankings)
     if options.figures:
-        from provlab.report.figures.ranks import draw_rankings  # Matplotlib: only figures need it
+        # Matplotlib: only figures need it
+        from provlab.report.figures.ranks import draw_rankings
 
         draw_rankings(rankings, results / "figures")
     return verdicts, rankings
@@ -169,7 +219,9 @@ def _judge_panel(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
             f"verify: expected no settings, --column, --output or --figures with --paper {options.paper}, whose claims "
             f"are judged on the stored benchmark, got {' '.join(beside) or '--output or --figures'}; leave it out."
         )
-    return judge_statements(options.paper, Path(options.results) / options.paper), pd.DataFrame()
+    return judge_statements(
+        options.paper, Path(options.results) / options.paper
+    ), pd.DataFrame()
 
 
 def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
@@ -183,7 +235,9 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
     for text in options.column:
         role, _, name = text.partition("=")
         if not (role and name):
-            raise ValueError(f"--column: expected ROLE=NAME such as row=classifier, got {text!r:.80}.")
+            raise ValueError(
+                f"--column: expected ROLE=NAME such as row=classifier, got {text!r:.80}."
+            )
         is_number = role in ("n_train", "n_test") and name.isdecimal()
         roles[role] = int(name) if is_number else name
     verdicts, rankings = judge_table(results, Path(options.claims), roles)
@@ -195,7 +249,11 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 def _check_table_options(options: argparse.Namespace) -> None:
     """Raise if --claims and the table are not given together, or if options of a project are added."""
     paths = {"--claims": options.claims, "--results": options.results}
-    missing = [f"no file {path!r} of {name}" for name, path in paths.items() if not Path(path).is_file()]
+    missing = [
+        f"no file {path!r} of {name}"
+        for name, path in paths.items()
+        if not Path(path).is_file()
+    ]
     if missing:
         raise ValueError(
             f"verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file, got "
@@ -212,7 +270,9 @@ def _check_table_options(options: argparse.Namespace) -> None:
         )
 
 
-def _verdict_line(verdict: Verdict, robustness: Mapping[str, Robustness]) -> dict[str, object]:
+def _verdict_line(
+    verdict: Verdict, robustness: Mapping[str, Robustness]
+) -> dict[str, object]:
     """Return the printed row for a claim; n needed gives a power of 0.9 at the observed effect."""
     from provlab.verdicts.claims.rules import NOT_RUN
     from provlab.verdicts.readings.robustness import counted, under_readings
@@ -249,7 +309,10 @@ def _ranking_line(name: str, lines: pd.DataFrame) -> dict[str, object]:
     line = {"ranking": name, "Friedman p": "", "critical difference": "", "n": ""}
     if not first["method"]:
         return {**line, "methods by average rank": first["note"]}
-    text = ", ".join(f"{method} {rank:.2f}" for method, rank in zip(lines["method"], lines["rank"], strict=True))
+    text = ", ".join(
+        f"{method} {rank:.2f}"
+        for method, rank in zip(lines["method"], lines["rank"], strict=True)
+    )
     if first["note"]:
         text += f" ({first['note']})"
     return {
@@ -261,20 +324,33 @@ def _ranking_line(name: str, lines: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def _summary(verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness], *, on_table: bool) -> str:
+def _summary(
+    verdicts: Sequence[Verdict], robustness: Mapping[str, Robustness], *, on_table: bool
+) -> str:
     """Summarise the verdicts on the papers' own claims, and state the number of other claims."""
     from provlab.verdicts.claims.rules import DECIDED
     from provlab.verdicts.readings.robustness import counted, tallied
 
     own = [verdict for verdict in verdicts if verdict.claim.kind == "paper"]
-    counts = tallied(counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
-    text = f"{counted_noun(len(own), 'claim')}: " + ", ".join(f"{n} {name}" for name, n in counts if n)
-    n_untested = sum(verdict.verdict in DECIDED and verdict.claim.id not in robustness for verdict in own)
+    counts = tallied(
+        counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own
+    )
+    text = f"{counted_noun(len(own), 'claim')}: " + ", ".join(
+        f"{n} {name}" for name, n in counts if n
+    )
+    n_untested = sum(
+        verdict.verdict in DECIDED and verdict.claim.id not in robustness
+        for verdict in own
+    )
     if n_untested and not on_table:
         text += f"; of these {n_untested} decided and not tested under readings"
-    others = Counter(verdict.claim.kind for verdict in verdicts if verdict.claim.kind != "paper")
+    others = Counter(
+        verdict.claim.kind for verdict in verdicts if verdict.claim.kind != "paper"
+    )
     if others:
-        text += "; others: " + ", ".join(f"{n} {kind}" for kind, n in sorted(others.items()))
+        text += "; others: " + ", ".join(
+            f"{n} {kind}" for kind, n in sorted(others.items())
+        )
     return text
 
 
@@ -296,17 +372,33 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="only claims whose id contains this; may be repeated",
     )
-    parser.add_argument("--plan", action="store_true", help="print the planned trials and their cost, compute nothing")
-    parser.add_argument("--render", action="store_true", help="judge stored trials, compute nothing")
-    parser.add_argument("--figures", action="store_true", help="draw the specification curve of each claim")
     parser.add_argument(
-        "--letter", action="store_true", help="write letter.md, a one-page letter to the paper's authors"
+        "--plan",
+        action="store_true",
+        help="print the planned trials and their cost, compute nothing",
+    )
+    parser.add_argument(
+        "--render", action="store_true", help="judge stored trials, compute nothing"
+    )
+    parser.add_argument(
+        "--figures",
+        action="store_true",
+        help="draw the specification curve of each claim",
+    )
+    parser.add_argument(
+        "--letter",
+        action="store_true",
+        help="write letter.md, a one-page letter to the paper's authors",
     )
     parser.add_argument(
         "--packed", action="append", default=[], metavar="FOLDER", type=Path,
         help="use the packed trials of this folder, such as results/reference, and compute the rest; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--whole", action="store_true", help="use all data, even if readings.yaml selects a part")
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="use all data, even if readings.yaml selects a part",
+    )
     add_store_arguments(parser, "executor=serial")
 
 
@@ -335,7 +427,11 @@ def call_readings(options: argparse.Namespace) -> int:
     folder = results / "readings" / paper
     store = TrialStore(results / "store")
     universes = multiverse_of(
-        paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole
+        paper,
+        options.overrides,
+        artefacts=options.artefact,
+        claims=options.claim,
+        whole=options.whole,
     )
     print(plan_text(universes), file=sys.stderr)
     packed = [folder, *(_packed_in(path, paper) for path in options.packed)]
@@ -348,7 +444,13 @@ def call_readings(options: argparse.Namespace) -> int:
         [config, *_] = (artefact.parts for artefact in universes.composed.values())
         complete = complete_cells(universes, snapshot)
         settings = executor_settings(config)
-        report = run_cells(universes.cells, store, settings, label=f"readings of {paper}", complete=complete)
+        report = run_cells(
+            universes.cells,
+            store,
+            settings,
+            label=f"readings of {paper}",
+            complete=complete,
+        )
         print(report.summary(), file=sys.stderr)
         failures = report.failures
         snapshot = read_store(universes, store, packed)
@@ -356,7 +458,8 @@ def call_readings(options: argparse.Namespace) -> int:
     outcome = Outcome.of(universes, snapshot)
     write_outcome(outcome, folder)
     if options.figures:
-        from provlab.custody.artefact_results import claim_readings  # Matplotlib: only figures need it
+        # Matplotlib: only figures need it
+        from provlab.custody.artefact_results import claim_readings
         from provlab.report.claim import draw_specifications
 
         draw_specifications(claim_readings(outcome), folder)
@@ -390,7 +493,8 @@ def _readings_on_panel(options: argparse.Namespace) -> int:
     folder = Path(options.results) / options.paper
     outcome = judge_readings(multiverse, evidence, folder)
     if options.figures:
-        from provlab.bench.statement_pages import draw_field  # Matplotlib: only figures need it
+        # Matplotlib: only figures need it
+        from provlab.bench.statement_pages import draw_field
 
         draw_field(options.paper, folder)
     console = PlainConsole()
@@ -420,20 +524,28 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         help="only this artefact; may be repeated (default: all whose trials are complete)",
     )  # fmt: skip
     parser.add_argument(
-        "--readings", action="store_true", help="only the results of provsel readings, for --artefact or all"
+        "--readings",
+        action="store_true",
+        help="only the results of provsel readings, for --artefact or all",
     )
     parser.add_argument(
-        "--panel", action="store_true", help="only the results of the benchmark's trials: ranks, pairs, answers"
+        "--panel",
+        action="store_true",
+        help="only the results of the benchmark's trials: ranks, pairs, answers",
     )
     parser.add_argument(
         "--release", metavar="DATE", type=_day,
         help="with --panel: store the leaderboard as the release of this date, such as 2026-12-01",
     )  # fmt: skip
     parser.add_argument(
-        "--cards", action="store_true", help="only cards of the benchmark's data sets, for those without one"
+        "--cards",
+        action="store_true",
+        help="only cards of the benchmark's data sets, for those without one",
     )
     parser.add_argument(
-        "--audits", action="store_true", help="only audits.csv, the findings of the runs of provsel audit"
+        "--audits",
+        action="store_true",
+        help="only audits.csv, the findings of the runs of provsel audit",
     )
     parser.add_argument(
         "--texts", action="store_true", help="only write README.md and the letters of results/reference, and fill the "
@@ -443,13 +555,20 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_reference(options: argparse.Namespace) -> int:
     """Write the reference results, print their folder, and render the project's templates."""
-    from provlab.custody.reference import write_audits, write_pages, write_readings, write_reference
+    from provlab.custody.reference import (
+        write_audits,
+        write_pages,
+        write_readings,
+        write_reference,
+    )
     from provlab.custody.texts import fill_texts
     from provlab.project.project import current_project
     from provlab.verdicts.reference import FOLDER
 
     if options.release and not options.panel:
-        raise ValueError(f"reference: expected --panel with --release, got {options.release} alone; add --panel.")
+        raise ValueError(
+            f"reference: expected --panel with --release, got {options.release} alone; add --panel."
+        )
     if options.panel:
         return _write_panel(Path(options.results) / FOLDER, options.release)
     if options.cards:
@@ -469,7 +588,9 @@ def call_reference(options: argparse.Namespace) -> int:
         if folder.resolve() != own.resolve():
             return 0
     changed = write_pages(own) + fill_texts(own)
-    print("\n".join(f"written: {path}" for path in changed) or "All texts are up to date.")
+    print(
+        "\n".join(f"written: {path}" for path in changed) or "All texts are up to date."
+    )
     return 0
 
 
@@ -477,7 +598,9 @@ def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a date such as 2026-12-01, got {text!r:.80}") from None
+        raise argparse.ArgumentTypeError(
+            f"expected a date such as 2026-12-01, got {text!r:.80}"
+        ) from None
 
 
 def _write_panel(reference: Path, release: date | None) -> int:

@@ -1,7 +1,7 @@
 """Names and options of the commands, and their common handling of settings, bad input and interrupts.
 
-Each module of this folder lists two functions for each of its commands in `COMMANDS`. Only the module of the called
-command is imported.
+Each module of this folder lists two functions for each of its commands in `COMMANDS`.
+Only the module of the called command is imported.
 """
 
 from __future__ import annotations
@@ -70,9 +70,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and exit with status 2."""
-        wrong = re.search(r"invalid choice: '(.*?)'|unrecognized arguments: (--[\w-]+)", message)
+        wrong = re.search(
+            r"invalid choice: '(.*?)'|unrecognized arguments: (--[\w-]+)", message
+        )
         names = [*COMMANDS, *re.findall(r"--[\w-]+", self.format_help())]
-        super().error(message + (did_you_mean(wrong[1] or wrong[2], names) if wrong else ""))
+        super().error(
+            message + (did_you_mean(wrong[1] or wrong[2], names) if wrong else "")
+        )
 
 
 class Help(argparse.HelpFormatter):
@@ -89,7 +93,9 @@ class Help(argparse.HelpFormatter):
 
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
-    gc.set_threshold(50_000)  # plans are many long-lived small objects, which would be scanned repeatedly by default
+    # plans are many long-lived small objects, which would be scanned repeatedly by
+    # default
+    gc.set_threshold(50_000)
     every, names = parser_of_all()
     for name, (_, about, _) in COMMANDS.items():
         listed: dict[str, Any] = {} if name in FOR_MAINTAINERS else {"help": about}
@@ -102,14 +108,19 @@ def call(argv: Sequence[str]) -> int:
     names.required = True
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]
-    add_arguments, run = importlib.import_module(f"provlab.cli.{module}").COMMANDS[command]
+    add_arguments, run = importlib.import_module(f"provlab.cli.{module}").COMMANDS[
+        command
+    ]
     parser = Parser(f"provsel {command}", description=about, formatter_class=Help)
     add_arguments(parser)
-    parser.epilog = "\n\n".join(filter(None, [f"Example:\n  provsel {command} {example}", parser.epilog]))
+    parser.epilog = "\n\n".join(
+        filter(None, [f"Example:\n  provsel {command} {example}", parser.epilog])
+    )
     options = parser.parse_intermixed_args(argv[1:])
 
     def body() -> int:
-        for package in ("provlab", "provsel"):  # loggers of other packages report too many details
+        # loggers of other packages report too many details
+        for package in ("provlab", "provsel"):
             logger = logging.getLogger(package)
             logger.setLevel(logging.INFO)
             logger.handlers[:] = [
@@ -126,12 +137,22 @@ def call(argv: Sequence[str]) -> int:
 def parser_of_all() -> tuple[Parser, Any]:
     """Return the parser of `provsel` with its own options, and the action that adds commands to it."""
     usage = "%(prog)s [-h] [--version [--verbose]] COMMAND ..."
-    parser = Parser(prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help)
+    parser = Parser(
+        prog="provsel", usage=usage, description=DESCRIPTION, formatter_class=Help
+    )
     ours = [f"{name} ({COMMANDS[name][1]})" for name in FOR_MAINTAINERS]
     parser.epilog = f"For maintainers: {', '.join(ours)}."
     parser.add_argument("--version", action="store_true", help="print the version")
-    parser.add_argument("--verbose", action="store_true", help="with --version: Python, packages and processor as well")
-    parser.add_argument("--completion", metavar="SHELL", help="print a script that completes commands and options")
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="with --version: Python, packages and processor as well",
+    )
+    parser.add_argument(
+        "--completion",
+        metavar="SHELL",
+        help="print a script that completes commands and options",
+    )
     return parser, parser.add_subparsers(dest="command", metavar="COMMAND ...")
 
 
@@ -151,18 +172,33 @@ def call_without_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_settings(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
+def add_settings(
+    parser: argparse.ArgumentParser, example: str = "protocol.repeats=1"
+) -> None:
     """Add settings with a default; otherwise argparse reports them as required if another argument is missing."""
-    parser.add_argument("overrides", nargs="*", default=[], help=f"settings in Hydra's grammar, such as {example}")
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        default=[],
+        help=f"settings in Hydra's grammar, such as {example}",
+    )
 
 
-def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
+def add_store_arguments(
+    parser: argparse.ArgumentParser, example: str = "protocol.repeats=1"
+) -> None:
     """Add the options of all commands that read stored trials: the results folder and settings."""
-    parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
+    parser.add_argument(
+        "--results",
+        default=DEFAULT_RESULTS,
+        help="results folder (default: %(default)s)",
+    )
     add_settings(parser, example)
 
 
-def only_executor(command: str, options: argparse.Namespace, example: str, why: str) -> dict[str, Any]:
+def only_executor(
+    command: str, options: argparse.Namespace, example: str, why: str
+) -> dict[str, Any]:
     """Return the settings of a command that takes only executor settings; `why` is the advice in the error."""
     for text in options.overrides:
         if text.split("=", 1)[0].split(".")[0] != "executor":
@@ -171,7 +207,9 @@ def only_executor(command: str, options: argparse.Namespace, example: str, why: 
             )
     from provlab.core.composition import compose_config, executor_settings
 
-    return executor_settings({**compose_config(options.overrides), "results": options.results})
+    return executor_settings(
+        {**compose_config(options.overrides), "results": options.results}
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -181,7 +219,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def _choose_results(options: argparse.Namespace) -> None:
     """Treat the setting results=FOLDER as --results FOLDER, because it does not affect which trials are meant."""
-    named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
+    named = [
+        text
+        for text in options.overrides
+        if text.split("=", 1)[0].lstrip("+") == "results"
+    ]
     if not named:
         return
     from provlab.core.composition import compose_config, results_folder
@@ -207,7 +249,8 @@ def guarded(body: Callable[[], int]) -> int:
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and explained(error) is not error:
                 raise
-            # an internal error, which Python would print with the control characters of untrusted text
+            # an internal error, which Python would print with the control characters of
+            # untrusted text
             traceback.print_exc()
             return 1
     return 2
@@ -218,7 +261,9 @@ def _warnings_as_notes() -> Iterator[None]:
     """Print each warning as one line, once per command, even if a file is read several times."""
     shown, as_before = set(), warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+    def show(
+        message: Warning | str, category: type[Warning], *place: Any, **options: Any
+    ) -> None:
         if category is not UserWarning:
             as_before(message, category, *place, **options)
         elif (text := str(message)) not in shown:
@@ -238,7 +283,11 @@ def message_of(error: BaseException) -> str:
     """Return the message of an error; for system errors it has the file, the reason and advice."""
     from provlab.core.store import STEPS
 
-    if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
+    if (
+        not isinstance(error, OSError)
+        or error.filename is None
+        or error.errno not in STEPS
+    ):
         return str(error)
     return (
         f"{os.fsdecode(error.filename)}: expected a file or folder that can be read and written, got "
@@ -249,4 +298,8 @@ def message_of(error: BaseException) -> str:
 def one_line(error: BaseException) -> str:
     """Return an error on one line: its message, preceded by its type unless the message is written for users."""
     text = visible_line(" ".join(message_of(error).split()))
-    return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"
+    return (
+        text
+        if isinstance(error, ERRORS) and text
+        else f"{type(error).__name__}: {text}"
+    )

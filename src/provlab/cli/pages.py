@@ -47,10 +47,16 @@ def call_report(options: argparse.Namespace) -> int:
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a number."""
     parser.add_argument("artefact", help="such as table1, or PAPER/table1")
-    parser.add_argument("--row", help="a row of the artefact; without it, the rows are listed")
-    parser.add_argument("--column", help="a column of the artefact; without it, the columns are listed")
+    parser.add_argument(
+        "--row", help="a row of the artefact; without it, the rows are listed"
+    )
+    parser.add_argument(
+        "--column", help="a column of the artefact; without it, the columns are listed"
+    )
     parser.add_argument("--dataset", help="one data set (default: all of the artefact)")
-    parser.add_argument("--trials", action="store_true", help="list every trial with its seed and key")
+    parser.add_argument(
+        "--trials", action="store_true", help="list every trial with its seed and key"
+    )
     add_json(parser)
     add_store_arguments(parser)
 
@@ -68,15 +74,25 @@ def call_explain(options: argparse.Namespace) -> int:
 
     name = full_name(options.artefact)
     artefact = compose_artefact(name, options.overrides)
-    artefact = choose(artefact, row=options.row, column=options.column, dataset=options.dataset)
+    artefact = choose(
+        artefact, row=options.row, column=options.column, dataset=options.dataset
+    )
     if options.row is None or options.column is None:
         _print_names(artefact, as_json=options.json)
         return 0
     store = TrialStore(Path(options.results) / "store")
     recipe = load_recipe(name)
     tables = current_project().root / "results" / "reference" / "tables"
-    frame = beside_reference(recipe.frame(artefact, store), reference_numbers(tables / f"{name}.csv"))
-    [trace] = trace_numbers(artefact, frame, store, recipe.columns, max_listed=math.inf if options.trials else 0)
+    frame = beside_reference(
+        recipe.frame(artefact, store), reference_numbers(tables / f"{name}.csv")
+    )
+    [trace] = trace_numbers(
+        artefact,
+        frame,
+        store,
+        recipe.columns,
+        max_listed=math.inf if options.trials else 0,
+    )
     if options.json:
         print_json(_values_of(trace, options.results))
         return 0
@@ -98,7 +114,11 @@ def choose(artefact: Artefact, **names: str | None) -> Artefact:
     for kind, name in names.items():
         if name is not None:
             entry_name = _entry_name(artefact, kind, name)
-            entries = tuple(entry for entry in artefact.entries if getattr(entry, kind) == entry_name)
+            entries = tuple(
+                entry
+                for entry in artefact.entries
+                if getattr(entry, kind) == entry_name
+            )
             artefact = replace(artefact, entries=entries)
     return artefact
 
@@ -109,10 +129,14 @@ def _entry_name(artefact: Artefact, kind: str, name: str) -> str:
     if name in choices:
         return name
     # the summary "r=30, k=40, relevant" of the entry's column "r=30, k=40"
-    fitting = [choice for choice in choices if kind == "column" and name.startswith(choice)]
+    fitting = [
+        choice for choice in choices if kind == "column" and name.startswith(choice)
+    ]
     if not fitting:
         hint = did_you_mean(name, choices) or "."
-        raise ValueError(f"--{kind}: expected one of {'; '.join(choices)} of {artefact.name}, got {name!r}{hint}")
+        raise ValueError(
+            f"--{kind}: expected one of {'; '.join(choices)} of {artefact.name}, got {name!r}{hint}"
+        )
     return max(fitting, key=len)
 
 
@@ -122,7 +146,9 @@ def _names(artefact: Artefact, kind: str) -> list[str]:
 
 def _print_names(artefact: Artefact, *, as_json: bool) -> None:
     """Print the rows, columns and data sets of an artefact."""
-    names = {f"{kind}s": _names(artefact, kind) for kind in ("row", "column", "dataset")}
+    names = {
+        f"{kind}s": _names(artefact, kind) for kind in ("row", "column", "dataset")
+    }
     if as_json:
         print_json({"artefact": artefact.name, "title": artefact.title, **names})
         return
@@ -133,17 +159,27 @@ def _print_names(artefact: Artefact, *, as_json: bool) -> None:
     console.print("Name one: --row ... --column ... [--dataset ...]")
 
 
-def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures]) -> Iterator[RenderableType]:
+def describe(
+    trace: Trace, results: str, selected: Mapping[str, SelectedFeatures]
+) -> Iterator[RenderableType]:
     """Yield a trace in a results folder as parts for the terminal, with the selected features of its cells."""
     from provlab.core.tables import value_text
 
     yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")
-    columns = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
+    columns = {
+        "number": "column",
+        "data set": "dataset",
+        "ours": "value",
+        "sd": "sd",
+        "printed": "printed_value",
+    }
     if any(line["reference"] for line in trace.numbers):
         columns["reference"] = "reference"
     lines = []
     for number in trace.numbers:
-        lines.append({title: value_text(number[name]) for title, name in columns.items()})
+        lines.append(
+            {title: value_text(number[name]) for title, name in columns.items()}
+        )
     yield table(lines)
     for cell in trace.cells:
         yield from _cell(cell, results, selected.get(cell.entry.cell.id))
@@ -172,16 +208,29 @@ def _values_of(trace: Trace, results: str) -> dict[str, Any]:
     return {**vars(trace), "cells": cells}
 
 
-def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> Iterator[RenderableType]:
+def _cell(
+    cell: TracedCell, results: str, selected: SelectedFeatures | None
+) -> Iterator[RenderableType]:
     planned = cell.entry.cell
-    yield Text(f"\n{cell.entry.dataset}: {cell.n_stored} of {planned.n_trials} trials", style="bold")
+    yield Text(
+        f"\n{cell.entry.dataset}: {cell.n_stored} of {planned.n_trials} trials",
+        style="bold",
+    )
     seeds = ", ".join(f"repeat {repeat}: {seed}" for repeat, seed in cell.split_seeds)
-    for name, value in {"cell": planned.id, **planned.identity, "split seeds": seeds}.items():
+    for name, value in {
+        "cell": planned.id,
+        **planned.identity,
+        "split seeds": seeds,
+    }.items():
         yield f"  {name:12} {_plain(value)}"
     lines = []
     for column in cell.measured:
         unit = f" ({column['unit']})" if column["unit"] else ""
-        line = {"measured": f"{column['name']}{unit}", "over": f"{column['by']}s", "n": column["n"]}
+        line = {
+            "measured": f"{column['name']}{unit}",
+            "over": f"{column['by']}s",
+            "n": column["n"],
+        }
         for name in ("mean", "sd", "minimum", "lower", "median", "upper", "maximum"):
             line[name] = f"{column[name]:.4g}"
         lines.append(line)
@@ -190,7 +239,14 @@ def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> 
     if selected is not None:
         yield from _features(selected)
     if cell.trials:
-        columns = ["repeat", "fold", "draw", "seed", *(column["name"] for column in cell.measured), "key"]
+        columns = [
+            "repeat",
+            "fold",
+            "draw",
+            "seed",
+            *(column["name"] for column in cell.measured),
+            "key",
+        ]
         trials = []
         for trial in cell.trials:
             trials.append({name: _number(trial[name]) for name in columns})
@@ -208,7 +264,9 @@ def _features(selected: SelectedFeatures) -> Iterator[RenderableType]:
     text = f"  {selected.n_selections:,} selections of {size} of {selected.n_features:,} features"
     if not math.isnan(selected.index):
         low, high = selected.interval
-        text += f"; stability {selected.index:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+        text += (
+            f"; stability {selected.index:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+        )
     yield text
     if selected.note:
         yield f"  {visible_line(selected.note)}"
@@ -240,7 +298,9 @@ def _plain(value: Any) -> str:
     """Return a value as text, with mappings printed without quotes."""
     if not isinstance(value, dict):
         return str(value)
-    return json.dumps(value, sort_keys=True, separators=(", ", "="), ensure_ascii=False).replace('"', "")
+    return json.dumps(
+        value, sort_keys=True, separators=(", ", "="), ensure_ascii=False
+    ).replace('"', "")
 
 
 COMMANDS = {

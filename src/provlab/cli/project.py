@@ -31,8 +31,17 @@ def fetch_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the names of the data sets, and options for downloads and progress."""
     from provlab.data import source_names
 
-    parser.add_argument("names", nargs="+", metavar="NAME", help=f"{ALL}, or some of {', '.join(source_names())}")
-    parser.add_argument("--keep-raw", action="store_true", help="keep downloaded files after their conversion")
+    parser.add_argument(
+        "names",
+        nargs="+",
+        metavar="NAME",
+        help=f"{ALL}, or some of {', '.join(source_names())}",
+    )
+    parser.add_argument(
+        "--keep-raw",
+        action="store_true",
+        help="keep downloaded files after their conversion",
+    )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
 
@@ -64,16 +73,24 @@ def call_fetch(options: argparse.Namespace) -> int:
         if not obtained:
             state = "needs no files"
         elif usable(obtained):
-            state = f"present ({counts}, {size})" + "; missing but not needed:" * bool(absent)
+            state = f"present ({counts}, {size})" + "; missing but not needed:" * bool(
+                absent
+            )
         else:
             state = f"MISSING ({counts}):"
         print(f"{name:{width}}  {state}")
-        more = [f"and {len(absent) - LISTED} more files"] if len(absent) > LISTED else []
+        more = (
+            [f"and {len(absent) - LISTED} more files"] if len(absent) > LISTED else []
+        )
         for line in absent[:LISTED] + more:
             print(f"{'':{width}}    {line}")
     if without_network:
-        print(f"there is no network: {without_network}; try again later, or put the files into the mirror folder")
-    is_complete = all(not obtained or usable(obtained) for obtained in outcomes.values())
+        print(
+            f"there is no network: {without_network}; try again later, or put the files into the mirror folder"
+        )
+    is_complete = all(
+        not obtained or usable(obtained) for obtained in outcomes.values()
+    )
     return 0 if is_complete else 1
 
 
@@ -83,7 +100,11 @@ STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the results folder and the option for JSON output."""
-    parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
+    parser.add_argument(
+        "--results",
+        default=DEFAULT_RESULTS,
+        help="results folder (default: %(default)s)",
+    )
     add_json(parser)
 
 
@@ -106,7 +127,9 @@ def call_doctor(options: argparse.Namespace) -> int:
             if check.group == group:
                 advice = f" -> {check.advice}" if check.advice else ""
                 state = Text(check.state, STYLES[check.state])
-                lines.append({"state": state, "name": check.name, "found": check.value + advice})
+                lines.append(
+                    {"state": state, "name": check.name, "found": check.value + advice}
+                )
         console.print(table(lines, title=group))
     n_problems = states.count(PROBLEM)
     n_warnings = states.count(WARNING)
@@ -131,7 +154,9 @@ def call_new(options: argparse.Namespace) -> int:
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the kind of items to list."""
-    parser.add_argument("kind", nargs="?", help=f"only {', '.join(TITLES)} (default: all)")
+    parser.add_argument(
+        "kind", nargs="?", help=f"only {', '.join(TITLES)} (default: all)"
+    )
     add_json(parser)
 
 
@@ -147,8 +172,14 @@ def call_list(options: argparse.Namespace) -> int:
     blocks = []
     for kind, items in listings.items():
         width = max(map(len, items), default=0)
-        lines = [visible_line(f"{name:{width}}  {text}") for name, text in items.items()]
-        blocks.append("\n".join([*filter(None, [titles[kind]]), *(lines or [f"(no {kind} here)"])]))
+        lines = [
+            visible_line(f"{name:{width}}  {text}") for name, text in items.items()
+        ]
+        blocks.append(
+            "\n".join(
+                [*filter(None, [titles[kind]]), *(lines or [f"(no {kind} here)"])]
+            )
+        )
     print_text("\n\n".join(blocks))
     return 0
 
@@ -168,25 +199,38 @@ def listing(kind: str) -> dict[str, str]:
     """
     if kind not in TITLES:
         hint = did_you_mean(kind, TITLES) or "."
-        raise ValueError(f"list: expected one of {', '.join(TITLES)}, got {kind!r}{hint}")
+        raise ValueError(
+            f"list: expected one of {', '.join(TITLES)}, got {kind!r}{hint}"
+        )
     from provlab.core.artefact import artefact_title
     from provlab.core.composition import read_config
     from provlab.project.papers import artefact_names, reproduce_command
     from provlab.project.project import conf_files
 
     if kind == "artefacts":
-        descriptions = {name: f"{artefact_title(name)}: {reproduce_command(name)}" for name in artefact_names()}
+        descriptions = {
+            name: f"{artefact_title(name)}: {reproduce_command(name)}"
+            for name in artefact_names()
+        }
     else:
         descriptions = {}
         group = kind.removesuffix("s")
         for path in conf_files(group):
             config = read_config(group, path)
-            comment = re.split(r"\n[^#]", path.read_text("utf-8"), maxsplit=1)[0].replace("\n#", "").lstrip("# ")
+            comment = (
+                re.split(r"\n[^#]", path.read_text("utf-8"), maxsplit=1)[0]
+                .replace("\n#", "")
+                .lstrip("# ")
+            )
             if group == "dataset":
                 descriptions[path.stem] = _dataset(config)
             else:
                 is_comment_enough = group in ("protocol", "preparation")
-                descriptions[path.stem] = comment if is_comment_enough else _component(group, path.stem, config)
+                descriptions[path.stem] = (
+                    comment
+                    if is_comment_enough
+                    else _component(group, path.stem, config)
+                )
     return {name: " ".join(text.split()) for name, text in descriptions.items()}
 
 
@@ -198,13 +242,19 @@ def _dataset(config: dict[str, Any]) -> str:
     if is_place(name, "path"):
         return _first_line(loader(name))
     if name not in dataset_names():
-        raise ValueError(f"config of the data set {name!r}: expected one of {', '.join(dataset_names())}; correct it.")
+        raise ValueError(
+            f"config of the data set {name!r}: expected one of {', '.join(dataset_names())}; correct it."
+        )
     module = loader(name)
     size = _first_line(module.load).removeprefix("Load ").rstrip(".")
     if name in source_names():
         source = read_source(name)
         return f"{source.title}: {size}. Licence: {source.licence}"
-    origin = "Generated" if "seed" in inspect.signature(module.load).parameters else "Bundled with scikit-learn"
+    origin = (
+        "Generated"
+        if "seed" in inspect.signature(module.load).parameters
+        else "Bundled with scikit-learn"
+    )
     return f"{_first_line(module)} {size}. {origin}."
 
 
@@ -215,13 +265,20 @@ def _component(kind: str, name: str, config: dict[str, Any]) -> str:
     from provsel.reducers import is_random, is_random_model
 
     if "_target_" not in config:  # a model that depends on the task
-        classes = [f"{component_class(kind, of_task).__name__} for {task}" for task, of_task in config.items()]
+        classes = [
+            f"{component_class(kind, of_task).__name__} for {task}"
+            for task, of_task in config.items()
+        ]
         return f"By the task of the data: {', '.join(classes)}."
     if config["_target_"] == UNSET:
         trust = ", ".join(current_project().trust) or "none yet"
         return f"A class of a module that the project trusts, in provsel.toml ({trust}): {kind}._target_=module.Class"
     cls, component = component_class(kind, config), build(kind, config)
-    inner = [str(value["_target_"]).rsplit(".", 1)[-1] for value in config.values() if isinstance(value, dict)]
+    inner = [
+        str(value["_target_"]).rsplit(".", 1)[-1]
+        for value in config.values()
+        if isinstance(value, dict)
+    ]
     text = f"{cls.__name__}{' of ' * bool(inner)}{', '.join(inner)}: {_first_line(cls)}"
     if kind == "selector":
         text += _labels_and_source(name, component)
@@ -243,7 +300,9 @@ def _labels_and_source(name: str, selector: Any) -> str:
     if name in SELECTORS:
         parts.append(f"time {SELECTORS[name].cost}")
     text = f" {', '.join(parts)}."
-    documented = (inspect.getdoc(type(selector)) or "").replace("References\n----------\n", "Source: ")
+    documented = (inspect.getdoc(type(selector)) or "").replace(
+        "References\n----------\n", "Source: "
+    )
     source = re.match(r"[^;.]*?\(\d{4}\)", documented.partition("Source: ")[2])
     return f"{text} Source: {source[0]}." if source else text
 

@@ -35,10 +35,21 @@ def run_arguments(parser: argparse.ArgumentParser) -> None:
         "combination is a job, and shared trials run once. Interrupt at any time; the same command resumes. The final "
         "table is written below results/runs, with a figure and the selected features; provsel report shows them."
     )
-    parser.add_argument("-m", "--multirun", action="store_true", help="run a job for each combination of values")
-    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failed trial")
-    parser.add_argument("-c", "--cfg", choices=["job"], help="print the config, and compute nothing")
-    parser.add_argument("-r", "--resolve", action="store_true", help="with --cfg: resolve references")
+    parser.add_argument(
+        "-m",
+        "--multirun",
+        action="store_true",
+        help="run a job for each combination of values",
+    )
+    parser.add_argument(
+        "--fail-fast", action="store_true", help="end the run at the first failed trial"
+    )
+    parser.add_argument(
+        "-c", "--cfg", choices=["job"], help="print the config, and compute nothing"
+    )
+    parser.add_argument(
+        "-r", "--resolve", action="store_true", help="with --cfg: resolve references"
+    )
     add_settings(parser, "dataset=digits")
 
 
@@ -60,7 +71,9 @@ def call_run(options: argparse.Namespace) -> int:
         return _sweep(overrides, fail_fast=options.fail_fast)
     config = compose_config(overrides)
     if options.cfg:
-        print(OmegaConf.to_yaml(OmegaConf.create(config), resolve=options.resolve), end="")
+        print(
+            OmegaConf.to_yaml(OmegaConf.create(config), resolve=options.resolve), end=""
+        )
         return 0
     cells = cells_of(config)
     store = _store(config)
@@ -70,7 +83,12 @@ def call_run(options: argparse.Namespace) -> int:
 
 
 def _run(
-    config: Mapping[str, Any], cells: Sequence[Cell], store: TrialStore, label: str, *, fail_fast: bool
+    config: Mapping[str, Any],
+    cells: Sequence[Cell],
+    store: TrialStore,
+    label: str,
+    *,
+    fail_fast: bool,
 ) -> RunReport:
     """Run cells with the executor and the store of a config, and print the number of trials."""
     from provlab.core.composition import OWN_FILE, executor_settings
@@ -79,7 +97,9 @@ def _run(
     fail_fast = fail_fast or config["fail_fast"]
     is_own_file = all(cell.dataset["name"] == OWN_FILE for cell in cells)
     run = run_methods if is_own_file and not fail_fast else run_cells
-    report = run(cells, store, executor_settings(config), label=label, fail_fast=fail_fast)
+    report = run(
+        cells, store, executor_settings(config), label=label, fail_fast=fail_fast
+    )
     print(report.summary(), file=sys.stderr, flush=True)
     return report
 
@@ -93,7 +113,11 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
 
 
 def _show(
-    cells: Sequence[Cell], config: Mapping[str, Any], store: TrialStore, command: str, reasons: Mapping[str, str]
+    cells: Sequence[Cell],
+    config: Mapping[str, Any],
+    store: TrialStore,
+    command: str,
+    reasons: Mapping[str, str],
 ) -> str:
     """Print the answer and the table of the cells, write them with a figure, and return the next step."""
     from provlab.bench.answer import wrapped
@@ -108,13 +132,19 @@ def _show(
     run_table = RunTable(own_run(command, cells, reasons=reasons), store)
     lines = run_table.lines
     for line in lines:
-        line.pop("failed", None)  # reasons would need many lines in a narrow column, so they are printed separately
+        # reasons would need many lines in a narrow column, so they are printed
+        # separately
+        line.pop("failed", None)
     if run_table.answer:
         print_text(f"{wrapped(run_table.answer)}\n")
     PlainConsole().print(table(lines))
     folder = results / RUNS_FOLDER / run_table.run.name
     figures = run_table.write(folder)
-    written = f"table and figure: {figures[0]}" if figures else f"table: {folder / 'table.md'}"
+    written = (
+        f"table and figure: {figures[0]}"
+        if figures
+        else f"table: {folder / 'table.md'}"
+    )
     pages = [tool("provsel"), "report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
@@ -129,7 +159,9 @@ def jobs_of(overrides: Sequence[str]) -> list[Job]:
     choices = dict(_choices(text) for text in overrides)
     jobs = list(itertools.islice(itertools.product(*choices.values()), MAX_JOBS + 1))
     if len(jobs) > MAX_JOBS:
-        raise ValueError(f"run -m: expected at most {MAX_JOBS} jobs, got more; sweep over fewer values.")
+        raise ValueError(
+            f"run -m: expected at most {MAX_JOBS} jobs, got more; sweep over fewer values."
+        )
     return jobs
 
 
@@ -142,9 +174,13 @@ def _choices(text: str) -> tuple[str, list[str]]:
     key = parsed.get_key_element()
     if parsed.is_sweep_override() and parsed.is_discrete_sweep():
         if hasattr(parsed.value(), "filter"):  # a glob of members of a group
-            values = parsed.value().filter([path.stem for path in conf_files(parsed.key_or_group)])
+            values = parsed.value().filter(
+                [path.stem for path in conf_files(parsed.key_or_group)]
+            )
         else:
-            values = list(itertools.islice(parsed.sweep_string_iterator(), MAX_JOBS + 1))
+            values = list(
+                itertools.islice(parsed.sweep_string_iterator(), MAX_JOBS + 1)
+            )
     elif parsed.value_type is not None or "=" in text:
         values = [parsed.get_value_element_as_str()]
     else:
@@ -155,7 +191,8 @@ def _choices(text: str) -> tuple[str, list[str]]:
 def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
     """Return distinct jobs, each without settings that only the selectors or models of other jobs have.
 
-    All features are thus listed once beside methods with several sizes, as in artefacts.
+    All features are thus listed once beside methods with several sizes, as in
+    artefacts.
     """
     from provlab.core.artefact import applies
     from provlab.core.composition import compose_config
@@ -170,14 +207,21 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
         groups = tuple(text for text in job if text.partition("=")[0] in GROUPS)
         try:
             return {text for text in job if applies(text, composed(groups))}
-        except ValueError:  # such as an unknown name, which the composition of the job reports
+        except ValueError:
+            # such as an unknown name, which the composition of the job reports
             return {*job}
 
     of_jobs = [fitting(job) for job in jobs]
     settings = {setting(text) for overrides in of_jobs for text in overrides}
     distinct: dict[Job, None] = {}
     for job, overrides in zip(jobs, of_jobs, strict=True):
-        distinct[tuple(text for text in job if text in overrides or setting(text) not in settings)] = None
+        distinct[
+            tuple(
+                text
+                for text in job
+                if text in overrides or setting(text) not in settings
+            )
+        ] = None
     return list(distinct)
 
 
@@ -198,14 +242,22 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
         except (ValueError, OSError) as error:
             refused[job] = one_line(error)
     if refused:
-        _print(f"sweep refused, and nothing was run: {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
+        _print(
+            f"sweep refused, and nothing was run: {len(refused)} of {len(jobs)} jobs:",
+            *_by_reason(refused),
+        )
         return 1
     for name in ("results", "executor", "fail_fast"):
         if any(config[name] != configs[0][name] for config in configs):
-            raise ValueError(f"{name}: all jobs of a sweep need the same value, got several; choose one.")
+            raise ValueError(
+                f"{name}: all jobs of a sweep need the same value, got several; choose one."
+            )
     store = _store(configs[0])
     all_cells = list(itertools.chain(*cells))
-    report = _run(configs[0], all_cells, store, f"{len(jobs)} jobs", fail_fast=fail_fast)  # shared trials run once
+    # shared trials run once
+    report = _run(
+        configs[0], all_cells, store, f"{len(jobs)} jobs", fail_fast=fail_fast
+    )
     again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
     reasons = report.reasons(all_cells)
     next_step = _show(all_cells, configs[0], store, again, reasons)
@@ -215,11 +267,18 @@ def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
         if failed:
             failures[job] = failed[0]
     if report.stopped:
-        lines = [f"sweep: {len(failures)} of {len(jobs)} jobs failed, {report.n_skipped} trials skipped"]
+        lines = [
+            f"sweep: {len(failures)} of {len(jobs)} jobs failed, {report.n_skipped} trials skipped"
+        ]
     else:
-        lines = [f"sweep: {len(jobs) - len(failures)} of {len(jobs)} jobs done, {len(failures)} failed"]
+        lines = [
+            f"sweep: {len(jobs) - len(failures)} of {len(jobs)} jobs done, {len(failures)} failed"
+        ]
     if failures:
-        lines += [*_by_reason(failures), f"Repeating the sweep skips stored trials:\n  {again}"]
+        lines += [
+            *_by_reason(failures),
+            f"Repeating the sweep skips stored trials:\n  {again}",
+        ]
     _print(*lines, next_step)
     return 1 if failures else 0
 

@@ -32,28 +32,79 @@ def select_arguments(parser: argparse.ArgumentParser) -> None:
         "be the number of a column, counted from 0. protocol=... sets other outer folds, such as protocol=splitter "
         "protocol.cv._target_=... for scikit-learn. provsel list selectors lists the methods."
     )
-    parser.add_argument("words", nargs="+", metavar="TABLE TARGET", help="file, column to predict, and settings")
     parser.add_argument(
-        "--features", type=int, metavar="N", help="select N features (default: chosen by cross-validation)"
-    )
-    parser.add_argument("--methods", metavar="A,B", help="names of selectors, or all fast ones (default: eight)")
-    parser.add_argument(
-        "--metric", metavar="M", help="a scorer, such as roc_auc, r2 or my_module.my_scorer (default: error)"
+        "words",
+        nargs="+",
+        metavar="TABLE TARGET",
+        help="file, column to predict, and settings",
     )
     parser.add_argument(
-        "--groups", metavar="COL", help="column of groups, such as patients, whose rows stay in one fold"
+        "--features",
+        type=int,
+        metavar="N",
+        help="select N features (default: chosen by cross-validation)",
     )
-    parser.add_argument("--time", metavar="COL", help="column of numbers or dates: models are tested on later rows")
     parser.add_argument(
-        "--task", choices=["classification", "regression"], help="kind of task (default: from the target)"
+        "--methods",
+        metavar="A,B",
+        help="names of selectors, or all fast ones (default: eight)",
     )
-    parser.add_argument("--model", metavar="NAME", help="a model of provsel list models (default: a linear model)")
-    parser.add_argument("--folds", type=int, metavar="K", help="outer folds (default: 10)")
-    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="repeats of the folds (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all folds and draws (default: 0)")
-    parser.add_argument("--jobs", type=int, metavar="J", help="worker processes (default: depends on the work)")
-    parser.add_argument("--code", action="store_true", help="print the same selection as a script")
-    parser.add_argument("--out", metavar="FOLDER", help="folder for answer, tables, figure, page and script")
+    parser.add_argument(
+        "--metric",
+        metavar="M",
+        help="a scorer, such as roc_auc, r2 or my_module.my_scorer (default: error)",
+    )
+    parser.add_argument(
+        "--groups",
+        metavar="COL",
+        help="column of groups, such as patients, whose rows stay in one fold",
+    )
+    parser.add_argument(
+        "--time",
+        metavar="COL",
+        help="column of numbers or dates: models are tested on later rows",
+    )
+    parser.add_argument(
+        "--task",
+        choices=["classification", "regression"],
+        help="kind of task (default: from the target)",
+    )
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="a model of provsel list models (default: a linear model)",
+    )
+    parser.add_argument(
+        "--folds", type=int, metavar="K", help="outer folds (default: 10)"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=1,
+        metavar="R",
+        help="repeats of the folds (default: 1)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="seed of all folds and draws (default: 0)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        metavar="J",
+        help="worker processes (default: depends on the work)",
+    )
+    parser.add_argument(
+        "--code", action="store_true", help="print the same selection as a script"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="folder for answer, tables, figure, page and script",
+    )
     add_json(parser)
 
 
@@ -100,7 +151,11 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     from provlab.core.overrides import setting
     from provlab.data.loaders.file import or_example
 
-    settings = [word for word in options.words if re.match(r"[+~]*\w[\w.]*=", word) and not Path(word).exists()]
+    settings = [
+        word
+        for word in options.words
+        if re.match(r"[+~]*\w[\w.]*=", word) and not Path(word).exists()
+    ]
     words = [word for word in options.words if word not in settings]
     unknown = [text for text in settings if setting(text).split(".")[0] not in GROUPS]
     if unknown:
@@ -120,14 +175,23 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     dataset = dict(config["dataset"])
     if table is not None:
         dataset["path"] = str(or_example(Path(table).expanduser().absolute()))
-    stated = {"target": _column(target), "groups": _column(options.groups), "task": options.task}
+    stated = {
+        "target": _column(target),
+        "groups": _column(options.groups),
+        "task": options.task,
+    }
     if options.time is not None:
         stated["left_out"] = [*dataset.get("left_out", []), _column(options.time)]
     dataset |= {name: value for name, value in stated.items() if value is not None}
     parts = resolve_references({**config, "dataset": dataset}, GROUPS)
     stated_groups = {setting(text).split(".")[0] for text in settings}
-    for group, default in (("model", None), ("preparation", "standardise"), ("protocol", {})):
-        if group not in stated_groups:  # the settings of papers' data sets suit only the papers' methods
+    for group, default in (
+        ("model", None),
+        ("preparation", "standardise"),
+        ("protocol", {}),
+    ):
+        # the settings of papers' data sets suit only the papers' methods
+        if group not in stated_groups:
             parts[group] = default
     return parts
 
@@ -163,7 +227,11 @@ def _column(name: str | None) -> str | int | None:
 
 def _in_options(text: str) -> str:
     """Rephrase a message about settings of a file in terms of the command line."""
-    for setting, option in (("target:", "TARGET:"), ("groups:", "--groups:"), ("task=", "--task ")):
+    for setting, option in (
+        ("target:", "TARGET:"),
+        ("groups:", "--groups:"),
+        ("task=", "--task "),
+    ):
         text = text.replace(f"dataset.{setting}", option)
     return text
 
@@ -180,13 +248,21 @@ def _times(name: str | None, config: dict[str, Any]) -> pd.Series | None:
     elif path.suffix == ".xlsx":
         frame = pd.read_excel(path)
     else:
-        how = {"sep": config.get("sep"), "encoding": config.get("encoding"), "engine": "python"}
+        how = {
+            "sep": config.get("sep"),
+            "encoding": config.get("encoding"),
+            "engine": "python",
+        }
         header = pd.read_csv(path, nrows=0, **how)
         frame = pd.read_csv(path, usecols=[name], **how) if name in header else header
     columns = [str(column) for column in frame.columns]
     if name not in columns:
-        hint = did_you_mean(name, columns) or f"; columns are {', '.join(columns):.200}."
-        raise ValueError(f"select: --time: expected a column of the table, got {name!r:.80}{hint}")
+        hint = (
+            did_you_mean(name, columns) or f"; columns are {', '.join(columns):.200}."
+        )
+        raise ValueError(
+            f"select: --time: expected a column of the table, got {name!r:.80}{hint}"
+        )
     return frame.iloc[:, columns.index(name)]
 
 
@@ -198,22 +274,49 @@ def _source(config: dict[str, Any], dataset: Dataset) -> list[str]:
     """Return the lines of a script that read y and the DataFrame X."""
     from provlab.core.composition import compose_config
 
-    if config["name"] == "file" and str(config["path"]).endswith(".csv") and len(dataset.feature_names) <= 40:
+    if (
+        config["name"] == "file"
+        and str(config["path"]).endswith(".csv")
+        and len(dataset.feature_names) <= 40
+    ):
         defaults = compose_config(["dataset=file"])["dataset"]
-        settings = {name: value for name, value in config.items() if name not in PLAIN and value != defaults.get(name)}
+        settings = {
+            name: value
+            for name, value in config.items()
+            if name not in PLAIN and value != defaults.get(name)
+        }
         names = [str(name) for name in dataset.feature_names]
-        if not settings and isinstance(config["target"], str) and _is_read_by_default(config, names):
+        if (
+            not settings
+            and isinstance(config["target"], str)
+            and _is_read_by_default(config, names)
+        ):
             return [
                 "import pandas as pd",
                 f"table = pd.read_csv({config['path']!r})",
                 f"X, y = table[{names!r}], table[{config['target']!r}]",
             ]
-    stated = {name: value for name, value in config.items() if name != "name" and value not in (None, [], "", "auto")}
+    stated = {
+        name: value
+        for name, value in config.items()
+        if name != "name" and value not in (None, [], "", "auto")
+    }
     arguments = "".join(f", {name}={value!r}" for name, value in stated.items())
-    lines = ["from provlab import load_dataset", f"data = load_dataset({config['name']!r}{arguments})"]
+    lines = [
+        "from provlab import load_dataset",
+        f"data = load_dataset({config['name']!r}{arguments})",
+    ]
     if dataset.categories:
-        return [*lines, "from provlab.run.preparation import table_of", "X, y = table_of(data), data.y"]
-    return [*lines, "import pandas as pd", "X, y = pd.DataFrame(data.X, columns=data.feature_names), data.y"]
+        return [
+            *lines,
+            "from provlab.run.preparation import table_of",
+            "X, y = table_of(data), data.y",
+        ]
+    return [
+        *lines,
+        "import pandas as pd",
+        "X, y = pd.DataFrame(data.X, columns=data.feature_names), data.y",
+    ]
 
 
 def _is_read_by_default(config: dict[str, Any], names: list[str]) -> bool:
@@ -230,8 +333,15 @@ def _is_read_by_default(config: dict[str, Any], names: list[str]) -> bool:
 def _print_json(selected: Selected) -> None:
     from provlab.project.terminal import print_json
 
-    frames = {"table": selected.table, "curve": selected.curve, "frequency": selected.frequency}
-    lines = {name: frame.rename_axis("name").reset_index().to_dict("records") for name, frame in frames.items()}
+    frames = {
+        "table": selected.table,
+        "curve": selected.curve,
+        "frequency": selected.frequency,
+    }
+    lines = {
+        name: frame.rename_axis("name").reset_index().to_dict("records")
+        for name, frame in frames.items()
+    }
     print_json(
         {
             "answer": selected.answer,
@@ -254,13 +364,20 @@ def _write(selected: Selected, folder: Path) -> None:
     write_text(folder / "select.py", f"{selected.code}\n")
     write_text(folder / "features.json", json.dumps(selected.features, indent=1) + "\n")
     for name in ("table", "curve", "frequency"):
-        write_frame(getattr(selected, name).rename_axis("name").reset_index(), folder / f"{name}.csv")
+        write_frame(
+            getattr(selected, name).rename_axis("name").reset_index(),
+            folder / f"{name}.csv",
+        )
     written: Path = folder
     with optional_figures():
         from provlab.bench.selection.page import write_page
 
         selected.draw().savefig(folder / "curve.svg")
-        files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name != "index.html")
+        files = sorted(
+            path.name
+            for path in folder.iterdir()
+            if path.is_file() and path.name != "index.html"
+        )
         written = write_page(selected, folder, files)
     print(f"written: {written}", file=sys.stderr)
 

@@ -25,11 +25,21 @@ MAX_LINES = 50
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for the sample and its recomputation."""
     parser.add_argument(
-        "--fraction", type=float, help="share of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
+        "--fraction",
+        type=float,
+        help="share of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)",
     )
-    parser.add_argument("--cell", default="", help="only trials of this cell: 8 or more of its first hex digits")
+    parser.add_argument(
+        "--cell",
+        default="",
+        help="only trials of this cell: 8 or more of its first hex digits",
+    )
     parser.add_argument("--limit", type=int, help="compute at most this many trials")
-    parser.add_argument("--seed", type=int, help="seed of the draw (default: a new one, which is printed)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="seed of the draw (default: a new one, which is printed)",
+    )
     parser.add_argument(
         "--strict", action="store_true",
         help="exit status 1 also for trials that agree only to some digits, or cannot be recomputed",
@@ -41,7 +51,11 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
         "--export wrote",
     )  # fmt: skip
     parser.add_argument(
-        "--method", action="append", default=[], metavar="NAME", help="only this method of the panel; may be repeated"
+        "--method",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this method of the panel; may be repeated",
     )
     stored.add_argument(
         "--readings", metavar="FOLDER",
@@ -56,13 +70,21 @@ def call_audit(options: argparse.Namespace) -> int:
     from provlab.custody.audit import run_audit, run_panel_audit, run_readings_audit
 
     why = "stored trials have their own settings; choose them by --cell, --fraction and --limit"
-    settings = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
-    settings["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
+    settings = {
+        name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")
+    }
+    settings["executor"] = only_executor(
+        "audit", options, "executor=dask executor.n_jobs=2", why
+    )
     results = Path(options.results)
     if options.method and options.panel is None:
-        raise ValueError(f"audit: --method works only with --panel, got {options.method[0]!r} alone; add --panel.")
+        raise ValueError(
+            f"audit: --method works only with --panel, got {options.method[0]!r} alone; add --panel."
+        )
     if options.panel is not None:
-        run, path = run_panel_audit(options.panel, results, methods=options.method, **settings)
+        run, path = run_panel_audit(
+            options.panel, results, methods=options.method, **settings
+        )
     elif options.readings:
         run, path = run_readings_audit(options.readings, results, **settings)
     else:
@@ -78,7 +100,9 @@ def call_audit(options: argparse.Namespace) -> int:
         title = f"another environment, {columns['n_trials'].iloc[0]}: {_changes(environment, run.environment)}"
         is_same = columns["n_same"] == columns["n_compared"]
         caption = f"all compared values have the same bits: {', '.join(columns['column'][is_same]) or 'no column'}"
-        console.print(table(list(_agreement(columns[~is_same])), visible_line(title), caption))
+        console.print(
+            table(list(_agreement(columns[~is_same])), visible_line(title), caption)
+        )
     lines = []
     for place, differences in run.different:
         for column, stored, now in differences:
@@ -101,7 +125,11 @@ def _outcomes(run: AuditRun) -> Iterator[dict[str, object]]:
         CLOSE: f"computed with other versions or on another kind of machine, equal to {DIGITS} digits",
         DIFFERENT: "neither; listed below" if run.count(DIFFERENT) else "neither",
     }
-    yield {"outcome": "drawn", "trials": run.n_drawn, "meaning": f"of {run.n_stored} stored, with seed {run.seed}"}
+    yield {
+        "outcome": "drawn",
+        "trials": run.n_drawn,
+        "meaning": f"of {run.n_stored} stored, with seed {run.seed}",
+    }
     for outcome, meaning in meanings.items():
         yield {"outcome": outcome, "trials": run.count(outcome), "meaning": meaning}
     for reason, number in run.skipped.items():
@@ -115,13 +143,21 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
     for line in columns.itertuples():
         texts = []
         if line.column in REPORTED:
-            texts.append("only reported: generated data and solvers may differ in the last digits")
+            texts.append(
+                "only reported: generated data and solvers may differ in the last digits"
+            )
         else:
             if line.worst:
-                texts.append(f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}")
+                texts.append(
+                    f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}"
+                )
             if line.n_beyond:
                 texts.append(f"{line.n_beyond} different")
-        counts = {"column": line.column, "trials": line.n_compared, "same bits": line.n_same}
+        counts = {
+            "column": line.column,
+            "trials": line.n_compared,
+            "same bits": line.n_same,
+        }
         yield {**counts, "agreement": "; ".join(texts)}
 
 
@@ -131,8 +167,15 @@ def _changes(stored: str, now: str) -> str:
         before, after = dict(parse_json(stored)), dict(parse_json(now))
     except (ValueError, TypeError):
         return "not recorded"
-    names = [name for name in [*after, *(before.keys() - after.keys())] if before.get(name) != after.get(name)]
-    return "; ".join(f"{name} {_words(before.get(name))}, here {_words(after.get(name))}" for name in names)
+    names = [
+        name
+        for name in [*after, *(before.keys() - after.keys())]
+        if before.get(name) != after.get(name)
+    ]
+    return "; ".join(
+        f"{name} {_words(before.get(name))}, here {_words(after.get(name))}"
+        for name in names
+    )
 
 
 def _words(value: Any) -> str:
@@ -143,10 +186,18 @@ def _words(value: Any) -> str:
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for source and target."""
-    parser.epilog = "provsel merge FOLDER reads the export. Data files are cited, not copied."
-    parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
+    parser.epilog = (
+        "provsel merge FOLDER reads the export. Data files are cited, not copied."
+    )
     parser.add_argument(
-        "--output", metavar="FOLDER", help="new folder, or folder of an earlier export (default: RESULTS/export)"
+        "--results",
+        default=DEFAULT_RESULTS,
+        help="results folder (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="new folder, or folder of an earlier export (default: RESULTS/export)",
     )
     parser.add_argument(
         "--panel", metavar="FILE", help="write only the stored benchmark, as the table (.csv, .parquet) on which "
@@ -161,7 +212,9 @@ def call_export(options: argparse.Namespace) -> int:
 
     if options.panel:
         write_panel_table(Path(options.panel))
-        print(f"{options.panel}: one line per method, data set, number of features and judge")
+        print(
+            f"{options.panel}: one line per method, data set, number of features and judge"
+        )
         return 0
     results = Path(options.results)
     target = Path(options.output) if options.output else results / "export"
@@ -177,14 +230,25 @@ def merge_arguments(parser: argparse.ArgumentParser) -> None:
         "6 digits in another. Exit status: 0 merged; 1 trials differ, nothing was written;\n"
         "2 wrong arguments or folders."
     )
-    parser.add_argument("sources", nargs="+", metavar="FOLDER", help="results folders, or folders of provsel export")
     parser.add_argument(
-        "--results", default=DEFAULT_RESULTS, help="results folder to which they are added (default: %(default)s)"
+        "sources",
+        nargs="+",
+        metavar="FOLDER",
+        help="results folders, or folders of provsel export",
     )
     parser.add_argument(
-        "--keep-first", action="store_true", help="keep the first of differing trials, with your own store first"
+        "--results",
+        default=DEFAULT_RESULTS,
+        help="results folder to which they are added (default: %(default)s)",
     )
-    parser.add_argument("--output", metavar="FILE", help="write the conflicts to this CSV file")
+    parser.add_argument(
+        "--keep-first",
+        action="store_true",
+        help="keep the first of differing trials, with your own store first",
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", help="write the conflicts to this CSV file"
+    )
 
 
 def call_merge(options: argparse.Namespace) -> int:
@@ -193,19 +257,27 @@ def call_merge(options: argparse.Namespace) -> int:
     from provlab.custody.merge import merge
 
     if len({*options.sources}) < len(options.sources):
-        raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; remove the repeated one.")
-    conflicts = merge(options.sources, Path(options.results), keep_first=options.keep_first)
+        raise ValueError(
+            f"merge: expected each folder once, got {' '.join(options.sources)}; remove the repeated one."
+        )
+    conflicts = merge(
+        options.sources, Path(options.results), keep_first=options.keep_first
+    )
     if options.output:
         write_frame(conflicts, Path(options.output))
     if conflicts.empty:
         return 0
     n = conflicts["key"].nunique()
     console = PlainConsole()
-    console.print(table(conflicts.head(MAX_LINES).drop(columns="key").to_dict("records")))
+    console.print(
+        table(conflicts.head(MAX_LINES).drop(columns="key").to_dict("records"))
+    )
     if len(conflicts) > MAX_LINES:
         console.print(f"and {len(conflicts) - MAX_LINES} more lines: --output FILE")
     if options.keep_first:
-        print(f"Kept the first copy of {n} trials whose copies differ.", file=sys.stderr)
+        print(
+            f"Kept the first copy of {n} trials whose copies differ.", file=sys.stderr
+        )
         return 0
     print(
         f"provsel: merge: expected the same results for the same trials, got {n} that are different; nothing was "

@@ -11,7 +11,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from provlab.core.cell import Cell
-from provlab.core.composition import Composer, Parts, part_config, read_config, resolve_references
+from provlab.core.composition import (
+    Composer,
+    Parts,
+    part_config,
+    read_config,
+    resolve_references,
+)
 from provlab.core.overrides import check_names, nearest_setting, setting
 from provlab.core.plan import KeyedData, cells_of, data_of, files_missing
 from provlab.data import MissingDataError
@@ -87,9 +93,16 @@ class Artefact:
         if n_stored:
             return
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
-        names = " ".join(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
+        names = " ".join(
+            dict.fromkeys(
+                str(dataset["name"]) for dataset in datasets if files_missing(dataset)
+            )
+        )
         if names:
-            raise MissingDataError(f"No results are stored, and the data are missing; run provsel fetch {names}", names)
+            raise MissingDataError(
+                f"No results are stored, and the data are missing; run provsel fetch {names}",
+                names,
+            )
 
 
 def state_of(n_stored: int, n_planned: int) -> str:
@@ -118,31 +131,36 @@ def artefact_title(name: str) -> str:
 
 def artefact_difference(name: str) -> str:
     """Return why an artefact differs from the paper, from `differs` in its file; "" if it does not."""
-    return str(read_config("", artefact_file(name)).get("artefact", {}).get("differs", ""))
+    return str(
+        read_config("", artefact_file(name)).get("artefact", {}).get("differs", "")
+    )
 
 
 def compose_artefact(
-    name: str, overrides: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+    name: str,
+    overrides: Sequence[str] = (),
+    rows: Mapping[str, Sequence[str]] | None = None,
 ) -> Artefact:
     """Return an artefact as the product of its rows, columns and data sets.
 
-    The data sets come from the config or from the artefact's `datasets`. That is a mapping from
-    names to `choose`, overrides, and optionally `rows` and `columns`, a subset of those of the
-    artefact. `artefact.only` lists some of the names. A column in which some rows have no number is
-    also a mapping: `choose`, overrides, and `rows`, the rows with numbers.
+    The data sets come from the config or from the artefact's `datasets`. That is a
+    mapping from names to `choose`, overrides, and optionally `rows` and `columns`, a
+    subset of those of the artefact. `artefact.only` lists some of the names. A column
+    in which some rows have no number is also a mapping: `choose`, overrides, and
+    `rows`, the rows with numbers.
 
     Parameters
     ----------
     name : str
         paper/artefact.
     overrides : sequence of str
-        Overrides of the user, over which those of row and column take precedence. A setting of a
-        column is left out if the row's selector or model lacks it; for example, full data has no
-        number of features. A setting that no row has is an error, as is a user's setting that every
-        row or column overrides.
+        Overrides of the user, over which those of row and column take precedence. A
+        setting of a column is left out if the row's selector or model lacks it; for
+        example, full data has no number of features. A setting that no row has is an
+        error, as is a user's setting that every row or column overrides.
     rows : mapping, optional
-        Names and overrides of rows that replace those of the artefact, such as one row under
-        several readings. They apply to all data sets and columns.
+        Names and overrides of rows that replace those of the artefact, such as one row
+        under several readings. They apply to all data sets and columns.
     """
     paper_of(name)  # the setting must belong to one of them
     base = [f"+experiment={name}", *overrides]
@@ -155,7 +173,9 @@ def compose_artefact(
     row_configs: list[Parts] = []
     effective: set[str] = set()
     for label, part in _read_datasets(name, layout).items():
-        rows_of_set = rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}
+        rows_of_set = rows or {
+            row: layout["rows"][row] for row in part.get("rows", layout["rows"])
+        }
         for row, of_row in rows_of_set.items():
             before = [*part["choose"], *of_row]
             row_config = compose([*base, *before])
@@ -175,13 +195,17 @@ def compose_artefact(
                 composed = compose(alone)
                 for cell in cells_of(composed, look):
                     member = _member_override(composed["dataset"], cell.dataset)
-                    entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
+                    entries.append(
+                        Entry(str(row), str(column), cell, label, (*alone, *member))
+                    )
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
         shown_rows = {entry.row for entry in entries}
         for row, of_row in artefact_part(name)["rows"].items():
             if row not in shown_rows:  # a column may apply to other rows
                 row_configs.append(compose([*base, *of_row]))
-    _check_columns(name, {column: part["choose"] for column, part in columns.items()}, row_configs)
+    _check_columns(
+        name, {column: part["choose"] for column, part in columns.items()}, row_configs
+    )
     for text in overrides:
         if text not in effective:
             raise ValueError(
@@ -210,11 +234,19 @@ def _read_datasets(name: str, layout: Parts) -> dict[str, Parts]:
     only = layout.get("only")
     chosen = [*listed] if only is None else only
     if not chosen or not set(chosen) <= set(listed):
-        raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {only!r:.80}.")
+        raise ValueError(
+            f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {only!r:.80}."
+        )
     for label in chosen:
-        check_names(f"{name}: datasets.{label}", listed[label], ["choose", "rows", "columns"])
+        check_names(
+            f"{name}: datasets.{label}", listed[label], ["choose", "rows", "columns"]
+        )
         for kind in ("rows", "columns"):
-            check_names(f"{name}: datasets.{label}.{kind}", listed[label].get(kind, []), layout[kind])
+            check_names(
+                f"{name}: datasets.{label}.{kind}",
+                listed[label].get(kind, []),
+                layout[kind],
+            )
     return {str(label): listed[label] for label in chosen}
 
 
@@ -226,11 +258,15 @@ def _read_columns(name: str, layout: Parts) -> dict[str, Parts]:
             part = {"choose": part}
         columns[column] = part
         check_names(f"{name}: columns.{column}", part, ["choose", "rows"])
-        check_names(f"{name}: columns.{column}.rows", part.get("rows", []), layout["rows"])
+        check_names(
+            f"{name}: columns.{column}.rows", part.get("rows", []), layout["rows"]
+        )
     return columns
 
 
-def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
+def _member_override(
+    dataset: Mapping[str, Any], member: Mapping[str, Any]
+) -> tuple[str, ...]:
     """Return the override that chooses a member of a collection; empty if the config already has it."""
     name = member.get("set")
     if name is None or dataset.get("set") == name:
@@ -245,26 +281,38 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
 def column_settings(column: Sequence[str], row: Parts) -> list[str]:
     """Return the overrides of a column that apply to a row: its choices, and the settings that the row has."""
     chosen = _chosen_groups(column)
-    return [text for text in column if setting(text).partition(".")[0] in chosen or applies(text, row)]
+    return [
+        text
+        for text in column
+        if setting(text).partition(".")[0] in chosen or applies(text, row)
+    ]
 
 
 def applies(override: str, row: Parts) -> bool:
     """Return whether the selector or model of a row has the setting that a column changes, or the column adds it."""
     key = override.partition("=")[0]  # an added setting (with +) applies to every row
     group = key.partition(".")[0]
-    return group not in ("selector", "model") or key in {group, *_settings(row[group], group)}
+    return group not in ("selector", "model") or key in {
+        group,
+        *_settings(row[group], group),
+    }
 
 
-def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
+def _check_columns(
+    name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]
+) -> None:
     """Raise if no row has a setting of a column; `rows` are composed without columns."""
     for column, overrides in columns.items():
-        chosen = _chosen_groups(overrides)  # the column's own groups are checked by composition
+        # the column's own groups are checked by composition
+        chosen = _chosen_groups(overrides)
         for text in overrides:
             key = setting(text)
             group = key.split(".")[0]
             if group not in chosen and not any(applies(text, row) for row in rows):
                 paths = {path for row in rows for path in _settings(row[group], group)}
-                settings = sorted(path for path in paths if not path.endswith("._target_"))
+                settings = sorted(
+                    path for path in paths if not path.endswith("._target_")
+                )
                 raise ValueError(
                     f"{name}: expected a setting that some row has, of {', '.join(settings) or 'none'}, got "
                     f"{text!r:.120} in column {column!r:.80}, which no row takes; {nearest_setting(key, settings)}."
@@ -274,7 +322,8 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
 def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
     """Raise if data set, row and column set a setting to different values, because one would be lost.
 
-    A row leaves a value to its columns with `UNSET`; a column that does not set it is also an error.
+    A row leaves a value to its columns with `UNSET`; a column that does not set it is
+    also an error.
     """
     first_by_key: dict[str, tuple[str, str]] = {}
     for place, overrides in places.items():
@@ -303,7 +352,9 @@ def _value(override: str) -> str:
 def _effective(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
     """Return the overrides whose values are not replaced by later ones."""
     replaced = {*map(setting, later)}
-    return {text for text in overrides if text in later or setting(text) not in replaced}
+    return {
+        text for text in overrides if text in later or setting(text) not in replaced
+    }
 
 
 def _chosen_groups(overrides: Iterable[str]) -> set[str]:

@@ -25,7 +25,12 @@ from provlab.project.components import (
     is_own,
     target_of_key,
 )
-from provlab.project.documents import MAX_CONFIG_DEPTH, canonical_json, digest_of, parse_json
+from provlab.project.documents import (
+    MAX_CONFIG_DEPTH,
+    canonical_json,
+    digest_of,
+    parse_json,
+)
 from provlab.project.messages import unknown_setting
 from provsel.certificates import Measure
 
@@ -61,10 +66,11 @@ class Cell:
     selector, model : mapping
         `_target_` and arguments.
     protocol : mapping
-        split, the name of a class in `provlab.core.protocols`; n_splits, repeats, draws, setting,
-        seed and certify; and, if not at their defaults, measures; stream, one of `STREAMS`;
-        preparation, a transformer; limit, the CPU seconds of a selection; cv, a splitter; and
-        scoring, scorers of which the first is the headline measure.
+        split, the name of a class in `provlab.core.protocols`; n_splits, repeats,
+        draws, setting, seed and certify; and, if not at their defaults, measures;
+        stream, one of `STREAMS`; preparation, a transformer; limit, the CPU seconds of
+        a selection; cv, a splitter; and scoring, scorers of which the first is the
+        headline measure.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -79,10 +85,14 @@ class Cell:
         settings = [*sorted(PROTOCOL), *OPTIONAL]
         for name in self.protocol:
             if name not in settings:
-                raise ValueError(f"protocol: {unknown_setting('protocol', name, settings)}")
+                raise ValueError(
+                    f"protocol: {unknown_setting('protocol', name, settings)}"
+                )
         missing = sorted(PROTOCOL - set(self.protocol))
         if missing:
-            raise ValueError(f"protocol: expected {', '.join(missing)}, got none; set protocol.{missing[0]}.")
+            raise ValueError(
+                f"protocol: expected {', '.join(missing)}, got none; set protocol.{missing[0]}."
+            )
         self._check_stream()
         self.measured.check(self.protocol, self.method)
         _check_own_columns(self.method)
@@ -90,7 +100,9 @@ class Cell:
     def _check_stream(self) -> None:
         stream = self.protocol.get("stream", STREAMS[0])
         if stream not in STREAMS:
-            raise ValueError(f"protocol.stream: expected one of {STREAMS}, got {stream!r:.80}.")
+            raise ValueError(
+                f"protocol.stream: expected one of {STREAMS}, got {stream!r:.80}."
+            )
         if stream != STREAMS[0] and self.measured.repeats_are_seeds:
             raise ValueError(
                 f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats "
@@ -99,9 +111,18 @@ class Cell:
 
     def on(self, dataset: Parts, data: str) -> Cell:
         """Return the cell with the same method and protocol on other data."""
-        kept = {name: self.__dict__[name] for name in ("selector", "model", "protocol", "method")}
+        kept = {
+            name: self.__dict__[name]
+            for name in ("selector", "model", "protocol", "method")
+        }
         cell = object.__new__(type(self))
-        cell.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
+        cell.__dict__.update(
+            kept,
+            dataset=dataset,
+            data=data,
+            beside_data=self.beside_data,
+            n_draws=self.n_draws,
+        )
         return cell
 
     @property
@@ -114,7 +135,11 @@ class Cell:
         """Distinct names of foreign classes and functions that a trial runs on shared rows."""
         model = self.model if self.measured.uses_model else {}
         scorers = self.method.scoring.values()
-        return tuple(dict.fromkeys(foreign_names([self.selector, model, *self.method.measures, *scorers])))
+        return tuple(
+            dict.fromkeys(
+                foreign_names([self.selector, model, *self.method.measures, *scorers])
+            )
+        )
 
     @property
     def is_own(self) -> bool:
@@ -125,7 +150,9 @@ class Cell:
     def method(self) -> Method:
         """Method that is measured."""
         measures = self.protocol.get("measures") or ()
-        if not isinstance(measures, list | tuple) or not all(map(is_component, measures)):
+        if not isinstance(measures, list | tuple) or not all(
+            map(is_component, measures)
+        ):
             raise ValueError(
                 f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; write it "
                 f"like [{{_target_: my_study.BalancedError}}]."
@@ -134,32 +161,62 @@ class Cell:
         if self.protocol.get("preparation") is not None:
             component_arguments("preparation", self.protocol["preparation"])
         settings = self.protocol["setting"], bool(self.protocol["certify"])
-        return Method(self.selector, self.model, *settings, tuple(measures), scoring, self.protocol.get("limit"))
+        return Method(
+            self.selector,
+            self.model,
+            *settings,
+            tuple(measures),
+            scoring,
+            self.protocol.get("limit"),
+        )
 
     @property
     def identity(self) -> dict[str, Any]:
         """All settings on which results depend, except repeat, fold and draw, without paths and executor."""
-        dataset = {name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)}
+        dataset = {
+            name: value
+            for name, value in self.dataset.items()
+            if not is_place(self.dataset["name"], name)
+        }
         return {"dataset": dataset, "data": self.data, **self.beside_data[0]}
 
     @cached_property
     def beside_data(self) -> tuple[dict[str, Any], str]:
         """Method and protocol parts of the identity, and their canonical JSON, which many data sets share."""
         counts = ("repeats", "draws")
-        measures = [component_identity("measure", config) for config in self.method.measures]
-        stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
+        measures = [
+            component_identity("measure", config) for config in self.method.measures
+        ]
+        stream, preparation = (
+            self.protocol.get("stream", STREAMS[0]),
+            self.protocol.get("preparation"),
+        )
         limit, cv = self.protocol.get("limit"), self.protocol.get("cv")
         parts = {
             "selector": component_identity("selector", self.selector),
-            "model": component_identity("model", self.model) if self.measured.uses_model else None,
+            "model": component_identity("model", self.model)
+            if self.measured.uses_model
+            else None,
             "protocol": {
-                **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
+                **{
+                    name: value
+                    for name, value in self.protocol.items()
+                    if name not in {*counts, *OPTIONAL}
+                },
                 **({"measures": measures} if measures else {}),
-                **({"scoring": scorer_identities(self.method.scoring)} if self.method.scoring else {}),
+                **(
+                    {"scoring": scorer_identities(self.method.scoring)}
+                    if self.method.scoring
+                    else {}
+                ),
                 **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
                 **({} if limit is None else {"limit": limit}),
                 **({} if cv is None else {"cv": component_identity("splitter", cv)}),
-                **({} if preparation is None else {"preparation": component_identity("preparation", preparation)}),
+                **(
+                    {}
+                    if preparation is None
+                    else {"preparation": component_identity("preparation", preparation)}
+                ),
             },
         }
         return parts, canonical_json(parts)
@@ -188,10 +245,13 @@ class Cell:
     @cached_property
     def n_draws(self) -> int:
         """Number of draws per fold; one if neither the method nor the model is random."""
-        model_draws = not self.measured.repeats_are_seeds and _draws("model", component_json("model", self.model))
+        model_draws = not self.measured.repeats_are_seeds and _draws(
+            "model", component_json("model", self.model)
+        )
         return (
             self.protocol["draws"]
-            if model_draws or _draws("selector", component_json("selector", self.selector))
+            if model_draws
+            or _draws("selector", component_json("selector", self.selector))
             else 1
         )
 
@@ -209,7 +269,8 @@ class Cell:
 def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
     """Return the seed of a trial, which derives from its key except for data sets of the first release.
 
-    If `protocol.stream` is "restarted", it is the seed of the trial on the first fold and differs only between draws.
+    If `protocol.stream` is "restarted", it is the seed of the trial on the first fold
+    and differs only between draws.
     """
     if cell.protocol.get("stream") == "restarted":
         repeat = fold = 0
@@ -222,7 +283,8 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
     Parameters
     ----------
     config : str
-        JSON string from a possibly untrusted source; only code that a config may name is imported.
+        JSON string from a possibly untrusted source; only code that a config may name
+        is imported.
     source : str
         Path of the data if they are a user's file, because identities contain no path.
     repeats, draws : int
@@ -237,9 +299,13 @@ def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) 
     if is_place(parts["dataset"]["name"], "path"):
         parts["dataset"]["path"] = source
     parts["protocol"] |= {"repeats": repeats, "draws": draws}
-    cell = Cell(**{**parts, "model": parts["model"] or UNUSED_MODEL, "data": str(parts["data"])})
+    cell = Cell(
+        **{**parts, "model": parts["model"] or UNUSED_MODEL, "data": str(parts["data"])}
+    )
     if cell.json != config:
-        raise ValueError(f"this config now gives another key: {_first_change(stated, cell.identity)}")
+        raise ValueError(
+            f"this config now gives another key: {_first_change(stated, cell.identity)}"
+        )
     return cell
 
 

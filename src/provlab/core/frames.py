@@ -1,8 +1,8 @@
 """Frames of stored trials joined with the plan, and of the numbers of an artefact.
 
 `planned_trials` returns the stored trials of a plan as one long DataFrame, from which
-`artefact_frame` computes the numbers of a table or figure. Claims, tables, figures and pages read
-these frames.
+`artefact_frame` computes the numbers of a table or figure. Claims, tables, figures and
+pages read these frames.
 """
 
 from __future__ import annotations
@@ -33,7 +33,17 @@ the numbers of the trial.
 FOLD = TRIAL[:-1]
 """Columns that identify a fold, see `fold_means`."""
 
-COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
+COLUMNS = [
+    "row",
+    "column",
+    "dataset",
+    "value",
+    "sd",
+    "n_trials",
+    "printed_value",
+    "printed_sd",
+    "state",
+]
 """Columns of every artefact's CSV file."""
 
 ORIGIN = ["of_row", "of_column", "scale"]
@@ -67,7 +77,8 @@ class Headline(NamedTuple):
     column : str
         Column of the records.
     name, label, unit : str
-        Display names in a line, on an axis, and after a value; plain numbers have the unit "".
+        Display names in a line, on an axis, and after a value; plain numbers have the
+        unit "".
     factor : float
         Factor that converts the recorded value to `unit`.
     """
@@ -120,14 +131,16 @@ def artefact_frame(
     summarise : callable
         Function of an entry and its trials that returns lines with fields of `SUMMARY`.
     columns : list of str
-        Columns of the records that `summarise` reads, in addition to `headline_columns`.
+        Columns of the records that `summarise` reads, in addition to
+        `headline_columns`.
     printed : DataFrame, optional
         Published numbers with the columns `PRINTED`.
 
     Returns
     -------
     DataFrame
-        The columns `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
+        The columns `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or
+        "missing".
 
     Raises
     ------
@@ -137,7 +150,8 @@ def artefact_frame(
     _check_declared(artefact, columns)
     read = dict.fromkeys([*columns, *headline_columns(artefact.cells), *FOLD_SIZES])
     trials = entry_trials(artefact, store, list(read))
-    if any(trials[name].isna().all() for name in columns if name in LARGE):  # packed trials lack these columns
+    # packed trials lack these columns
+    if any(trials[name].isna().all() for name in columns if name in LARGE):
         trials = trials[:0]
     trials_of_entry = dict(iter(trials.groupby("entry", sort=False)))
     scales = standard_error_scale(trials, ["entry"]).to_dict()
@@ -146,13 +160,29 @@ def artefact_frame(
         labels = {"row": entry.row, "column": entry.column, "dataset": entry.dataset}
         labels |= {"of_row": entry.row, "of_column": entry.column}
         if place not in trials_of_entry:
-            lines.append({**labels, "n_trials": 0, "value": None, "sd": np.nan, "state": NO_TRIALS})
+            lines.append(
+                {
+                    **labels,
+                    "n_trials": 0,
+                    "value": None,
+                    "sd": np.nan,
+                    "state": NO_TRIALS,
+                }
+            )
             continue
         n_trials = len(trials_of_entry[place])
         state = counted_state(n_trials, entry.cell.n_trials)
         for summary in summarise(entry, trials_of_entry[place]):
             _check_summary(artefact, summary)
-            lines.append({**labels, "n_trials": n_trials, "state": state, "scale": scales[place], **summary})
+            lines.append(
+                {
+                    **labels,
+                    "n_trials": n_trials,
+                    "state": state,
+                    "scale": scales[place],
+                    **summary,
+                }
+            )
     own = [name for name in COLUMNS if not name.startswith("printed")]
     return _beside_print(pd.DataFrame(lines, columns=[*own, *ORIGIN]), printed)
 
@@ -168,7 +198,9 @@ def _check_declared(artefact: Artefact, columns: Iterable[str]) -> None:
     for name in columns:
         if name not in declared:
             end = did_you_mean(name, declared) or "; correct the artefact's script."
-            raise ValueError(f"{artefact.name}: expected columns of records, got {name!r:.80}{end}")
+            raise ValueError(
+                f"{artefact.name}: expected columns of records, got {name!r:.80}{end}"
+            )
 
 
 def _check_summary(artefact: Artefact, summary: Mapping[str, object]) -> None:
@@ -188,20 +220,31 @@ def _beside_print(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataF
     if printed["dataset"].isna().all():
         printed = printed.drop(columns="dataset")
     on = [name for name in PRINTED[:3] if name in printed]
-    return frame.merge(printed, on=on, how="left", validate="many_to_one")[[*COLUMNS, *ORIGIN]]
+    return frame.merge(printed, on=on, how="left", validate="many_to_one")[
+        [*COLUMNS, *ORIGIN]
+    ]
 
 
 def standard_error_scale(trials: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
     """Return, for each group of trials with the same `keys`, the factor from sd to standard error of the mean.
 
-    For n folds whose training sets overlap, it is sqrt(1/n + n_test/n_train) (Nadeau and Bengio
-    2003). It is 1/sqrt(n) for folds of the inverse split, which train on disjoint sets (the overlap
-    of test sets is ignored), for seeds, which have no test rows, and for draws on one fold.
+    For n folds whose training sets overlap, it is sqrt(1/n + n_test/n_train) (Nadeau
+    and Bengio 2003). It is 1/sqrt(n) for folds of the inverse split, which train on
+    disjoint sets (the overlap of test sets is ignored), for seeds, which have no test
+    rows, and for draws on one fold.
     """
     keys = list(keys)
     n_trials = trials.groupby(keys, sort=False).size()
-    n_folds = trials.drop_duplicates([*keys, "repeat", "fold"]).groupby(keys, sort=False).size()
-    sizes = trials.astype(dict.fromkeys(FOLD_SIZES, float)).groupby(keys, sort=False)[FOLD_SIZES].mean()
+    n_folds = (
+        trials.drop_duplicates([*keys, "repeat", "fold"])
+        .groupby(keys, sort=False)
+        .size()
+    )
+    sizes = (
+        trials.astype(dict.fromkeys(FOLD_SIZES, float))
+        .groupby(keys, sort=False)[FOLD_SIZES]
+        .mean()
+    )
     ratio = (sizes["n_test"] / sizes["n_train"]).where(sizes["n_train"] > 0)
     over_folds = np.sqrt(1 / n_folds + ratio.mask(ratio > 1, 0.0))
     return over_folds.where(n_folds > 1, 1 / np.sqrt(n_trials))
@@ -214,14 +257,19 @@ def mean_interval(values: pd.Series, scale: float) -> tuple[float, float, float,
     ----------
     values : Series of numbers
     scale : float
-        Factor from their sd to the standard error of the mean, see `standard_error_scale`.
+        Factor from their sd to the standard error of the mean, see
+        `standard_error_scale`.
     """
     n, mean = len(values), float(values.mean())
-    half = float(stdtrit(n - 1, 0.975) * scale * values.std(ddof=1)) if n > 1 else np.nan
+    half = (
+        float(stdtrit(n - 1, 0.975) * scale * values.std(ddof=1)) if n > 1 else np.nan
+    )
     return mean, mean - half, mean + half, n
 
 
-def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
+def entry_trials(
+    artefact: Artefact, store: TrialReader, columns: Sequence[str]
+) -> pd.DataFrame:
     """Return an artefact's `planned_trials` with `row`, `column`, `dataset` and `entry`, the entry's position."""
     trials = planned_trials(store, artefact.cells, columns)
     trials = trials.assign(entry=trials["place"])
@@ -231,11 +279,13 @@ def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str])
     return trials
 
 
-def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequence[str]) -> pd.DataFrame:
+def planned_trials(
+    store: TrialReader, cells: Sequence[Planned], columns: Sequence[str]
+) -> pd.DataFrame:
     """Return exactly the stored trials that the cells plan; a store may have more repeats and draws.
 
-    All numbers of a command are computed from these trials, so they do not depend on what else is
-    stored. This function is the only join of plan and store.
+    All numbers of a command are computed from these trials, so they do not depend on
+    what else is stored. This function is the only join of plan and store.
 
     Parameters
     ----------
@@ -248,28 +298,36 @@ def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequen
     Returns
     -------
     DataFrame
-        The columns `TRIAL`, by which rows are sorted, and `columns`. Strings are objects, and missing columns are NaN.
+        The columns `TRIAL`, by which rows are sorted, and `columns`. Strings are
+        objects, and missing columns are NaN.
     """
     columns = [name for name in dict.fromkeys(columns) if name not in TRIAL]
     if not isinstance(store, StoreSnapshot):
         store = StoreSnapshot(store, columns, cells={cell.id for cell in cells})
     rows_of_cells = [store.rows(cell) for cell in cells]
     rows = np.concatenate([np.empty(0, np.int64), *rows_of_cells])
-    place = np.repeat(np.arange(len(cells)), [rows_of_cell.size for rows_of_cell in rows_of_cells])
+    place = np.repeat(
+        np.arange(len(cells)), [rows_of_cell.size for rows_of_cell in rows_of_cells]
+    )
     ids = np.array([cell.id for cell in cells], object)
-    planned = pd.DataFrame({"place": place, "cell": ids[place], **store.numbers(rows)}, columns=list(TRIAL))
+    planned = pd.DataFrame(
+        {"place": place, "cell": ids[place], **store.numbers(rows)}, columns=list(TRIAL)
+    )
     records = store.take(rows, columns)
     unmeasured = [field.name for field in records.schema if field.type == pa.null()]
     return planned.join(records.to_pandas().astype(dict.fromkeys(unmeasured, float)))
 
 
-def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1.0) -> pd.DataFrame:
+def fold_means(
+    frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1.0
+) -> pd.DataFrame:
     """Return the mean of the given columns over the draws of each fold.
 
     Parameters
     ----------
     frame : DataFrame
-        `repeat` and `fold` of each trial, and `place`, `cell` or both, because a cell may appear at two places.
+        `repeat` and `fold` of each trial, and `place`, `cell` or both, because a cell
+        may appear at two places.
     columns : sequence of str
         Numeric columns; NaN is left out.
     factor : float, default=1.0
@@ -278,20 +336,32 @@ def fold_means(frame: pd.DataFrame, columns: Sequence[str], *, factor: float = 1
     Returns
     -------
     DataFrame
-        One row per fold, with the columns of `FOLD` that the input has, and `columns`, NaN if no
-        draw has a value. Folds are sorted by place, or by the first row of their cell, then by
-        repeat and fold.
+        One row per fold, with the columns of `FOLD` that the input has, and `columns`,
+        NaN if no draw has a value. Folds are sorted by place, or by the first row of
+        their cell, then by repeat and fold.
     """
-    cell = frame["place"].to_numpy() if "place" in frame else pd.factorize(frame["cell"])[0]
+    cell = (
+        frame["place"].to_numpy()
+        if "place" in frame
+        else pd.factorize(frame["cell"])[0]
+    )
     repeat = frame["repeat"].to_numpy()
     fold = frame["fold"].to_numpy()
-    codes = (cell * (repeat.max(initial=0) + 1) + repeat) * (fold.max(initial=0) + 1) + fold
+    codes = (cell * (repeat.max(initial=0) + 1) + repeat) * (
+        fold.max(initial=0) + 1
+    ) + fold
     _, first, fold_of_trial = np.unique(codes, return_index=True, return_inverse=True)
-    means = frame[[name for name in FOLD if name in frame]].iloc[first].reset_index(drop=True)
+    means = (
+        frame[[name for name in FOLD if name in frame]]
+        .iloc[first]
+        .reset_index(drop=True)
+    )
     for name in columns:
         values = frame[name].to_numpy(float)
         is_known = ~np.isnan(values)
-        totals = np.bincount(fold_of_trial[is_known], values[is_known], minlength=first.size)
+        totals = np.bincount(
+            fold_of_trial[is_known], values[is_known], minlength=first.size
+        )
         numbers = np.bincount(fold_of_trial[is_known], minlength=first.size)
         with np.errstate(invalid="ignore"):
             means[name] = factor * totals / numbers
@@ -307,17 +377,27 @@ def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]
     return fold_summary(entry, trials, measure=headline.column, factor=headline.factor)
 
 
-def fold_summary(entry: Entry, trials: pd.DataFrame, *, measure: str, factor: float = 1.0) -> list[dict[str, object]]:
+def fold_summary(
+    entry: Entry, trials: pd.DataFrame, *, measure: str, factor: float = 1.0
+) -> list[dict[str, object]]:
     """Mean and standard deviation of a column of the records over folds; draws of a fold are averaged first."""
     means = fold_means(trials, [measure], factor=factor)[measure].dropna().to_numpy()
     if not means.size:
         return [{"value": np.nan, "sd": np.nan}]
-    return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]
+    return [
+        {
+            "value": float(means.mean()),
+            "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan,
+        }
+    ]
 
 
 def mean_lines(numbers: Mapping[str, pd.Series]) -> list[dict[str, object]]:
     """Return a summary line, with mean and standard deviation, for each named column of numbers."""
-    return [{"column": name, "value": values.mean(), "sd": values.std(ddof=1)} for name, values in numbers.items()]
+    return [
+        {"column": name, "value": values.mean(), "sd": values.std(ddof=1)}
+        for name, values in numbers.items()
+    ]
 
 
 def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
@@ -328,7 +408,11 @@ def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
 
 def selection_seconds(trials: pd.DataFrame) -> pd.Series:
     """Return the CPU seconds of each selection, or of one pass if the method first searches a sampling rate."""
-    return trials["pass_cpu"].astype(float).fillna(trials["select_cpu"] + trials["shared_cpu"])
+    return (
+        trials["pass_cpu"]
+        .astype(float)
+        .fillna(trials["select_cpu"] + trials["shared_cpu"])
+    )
 
 
 def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
@@ -346,5 +430,7 @@ def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:
     """Return the published numbers of an artefact, named without its paper, from published.csv if it exists."""
     if not published.is_file():
         return pd.DataFrame(columns=PRINTED)
-    printed = pd.read_csv(published, dtype=dict.fromkeys(["artefact", *PRINTED[:-1]], str))
+    printed = pd.read_csv(
+        published, dtype=dict.fromkeys(["artefact", *PRINTED[:-1]], str)
+    )
     return printed.loc[printed["artefact"] == artefact, PRINTED]

@@ -25,7 +25,9 @@ KNOWN = (*CELL_GROUPS, "preparation", "artefact")
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
 _KEY = re.compile(r"(\+{0,2}|~)([A-Za-z_][\w$-]*(?:\.[\w$-]+)*)")
-_WORD = re.compile(r"(?!(?i:nan|inf|null|true|false)$)[A-Za-z][\w./-]*|[1-9]/[a-z]|\?{3}|\$\{[a-z]\w*(\.[a-z]\w*)*\}")
+_WORD = re.compile(
+    r"(?!(?i:nan|inf|null|true|false)$)[A-Za-z][\w./-]*|[1-9]/[a-z]|\?{3}|\$\{[a-z]\w*(\.[a-z]\w*)*\}"
+)
 _NUMBER = re.compile(r"(0|[1-9]\d*)(\.\d+)?([eE]-?\d+)?", re.ASCII)
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
@@ -68,7 +70,12 @@ def parse_override(text: str) -> Override:
             f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before an added setting and "
             f"~ before a deleted one; see provsel run --help."
         )
-    return Override(text, match[1], tuple(match[2].split(".")), _value(text, value) if equals else None)
+    return Override(
+        text,
+        match[1],
+        tuple(match[2].split(".")),
+        _value(text, value) if equals else None,
+    )
 
 
 def setting(override: str) -> str:
@@ -78,7 +85,9 @@ def setting(override: str) -> str:
 
 def check_size(text: str) -> None:
     """Raise if an override is nested too deeply or too long for Hydra's parser."""
-    deepest = max(accumulate((char in "([{") - (char in ")]}") for char in text), default=0)
+    deepest = max(
+        accumulate((char in "([{") - (char in ")]}") for char in text), default=0
+    )
     if deepest > MAX_DEPTH or len(text) > MAX_SCALAR:
         raise ValueError(
             f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_SCALAR} characters, got "
@@ -119,7 +128,9 @@ def parse_with_hydra(text: str) -> Any:
         name, equals, value = text.partition("=")
         if equals and value and not re.search(r"[\w\[\]{}()\"']", value):
             hint = f"; quote the value twice: '{name}=\"{value}\"'"
-        raise ValueError(f"override {text!r:.80}: expected Hydra's grammar, got: {reason}{hint}") from None
+        raise ValueError(
+            f"override {text!r:.80}: expected Hydra's grammar, got: {reason}{hint}"
+        ) from None
 
 
 def check_references(value: Any, where: str) -> None:
@@ -135,7 +146,8 @@ def check_references(value: Any, where: str) -> None:
     Raises
     ------
     ValueError
-        If a reference has a resolver or another part. It is not resolved, so its value appears in no message.
+        If a reference has a resolver or another part. It is not resolved, so its value
+        appears in no message.
     """
     for key, text in _texts(value, where):
         unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
@@ -177,6 +189,7 @@ def check_names(where: str, names: Iterable[Any], allowed: Iterable[str]) -> Non
 
 def nearest_setting(name: str, settings: Iterable[str]) -> str:
     """Return the advice for an unknown setting: the most similar one, or leaving it out."""
-    by_end = {path.split(".", 1)[-1]: path for path in settings}  # a common group alone does not make names similar
+    # a common group alone does not make names similar
+    by_end = {path.split(".", 1)[-1]: path for path in settings}
     nearest_end = nearest(name.split(".", 1)[-1], by_end)
     return f"the nearest is {by_end[nearest_end]}" if nearest_end else "leave it out"

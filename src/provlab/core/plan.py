@@ -57,7 +57,8 @@ class Trial(NamedTuple):
 class Task:
     """A unit of work: all missing trials that share data set, repeat and fold.
 
-    Without folds, a task has the missing trials of one cell in one repeat, which may take minutes each.
+    Without folds, a task has the missing trials of one cell in one repeat, which may
+    take minutes each.
     """
 
     cells: tuple[Cell, ...]
@@ -85,7 +86,9 @@ class Task:
     @property
     def split_seed(self) -> int:
         """Seed of the folds of the repeat."""
-        return split_seed(self.data, self.protocol["n_splits"], self.protocol["seed"], self.repeat)
+        return split_seed(
+            self.data, self.protocol["n_splits"], self.protocol["seed"], self.repeat
+        )
 
 
 def identity_of(config: Mapping[str, Any]) -> str:
@@ -149,30 +152,41 @@ def data_of(dataset: Mapping[str, Any]) -> KeyedData:
     return keyed
 
 
-def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = data_of) -> list[Cell]:
+def cells_of(
+    config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = data_of
+) -> list[Cell]:
     """Return the cells of a composed config, one per member of a collection of data sets.
 
     Parameters
     ----------
     config : mapping
     look : callable, optional
-        Replacement of `data_of`. Data are loaded only to count the folds that they state.
+        Replacement of `data_of`. Data are loaded only to count the folds that they
+        state.
     """
-    check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
+    check_names(
+        "config",
+        config,
+        [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"],
+    )
     parts = resolve_references(config, [*CELL_GROUPS, "preparation"])
     preparation = parts.pop("preparation")
     dataset, protocol = parts.pop("dataset"), parts["protocol"]
     for name in ("repeats", "n_splits", "draws"):
         number = protocol.get(name)
         if isinstance(number, int | float) and number > MAX_COUNT:
-            raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
+            raise ValueError(
+                f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it."
+            )
     measured = protocol_of(protocol)
     parts["protocol"] = measured.complete_settings(protocol)
     if preparation.get("_target_") is not None:
         parts["protocol"]["preparation"] = preparation
     elif preparation.keys() - {"_target_"}:
         [name, *_] = preparation.keys() - {"_target_"}
-        raise ValueError(f"preparation=none: {unknown_setting('preparation', name, [])}")
+        raise ValueError(
+            f"preparation=none: {unknown_setting('preparation', name, [])}"
+        )
     members = look(dataset)
     first_dataset, first_data = members[0]
     if parts["model"].keys() == {*TASKS}:
@@ -188,7 +202,9 @@ def cells_of(config: Parts, look: Callable[[Mapping[str, Any]], KeyedData] = dat
     return cells
 
 
-def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: str) -> Any:
+def _model_by_task(
+    models: Mapping[str, Any], dataset: Mapping[str, Any], data: str
+) -> Any:
     """Return the model for the task and size of a data set; a default LIBSVM is replaced on many rows."""
     classifier = models["classification"]
     if not is_place(dataset["name"], "path"):  # registered data sets have classes
@@ -196,7 +212,9 @@ def _model_by_task(models: Mapping[str, Any], dataset: Mapping[str, Any], data: 
     if _asked(canonical_json(dataset), data, IS_REGRESSION):
         return models["regression"]
     n_rows = _asked(canonical_json(dataset), data, N_ROWS)
-    is_plain = classifier.keys() == {"_target_", "C"} and classifier["_target_"] == LIBSVM
+    is_plain = (
+        classifier.keys() == {"_target_", "C"} and classifier["_target_"] == LIBSVM
+    )
     if n_rows <= MANY_ROWS or not is_plain:
         return classifier
     warnings.warn(
@@ -217,7 +235,9 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the data set of a config, or the members of the collection that it names."""
     name, chosen = dataset.get("name"), dataset.get("set", "")
     if not isinstance(name, str):
-        raise ValueError(f"dataset.name: expected a string, got {name!r:.80}; choose with dataset=....")
+        raise ValueError(
+            f"dataset.name: expected a string, got {name!r:.80}; choose with dataset=...."
+        )
     if chosen == "all":
         names = dataset_members(name, dataset.get("path", ""))
     elif isinstance(chosen, str):
@@ -225,9 +245,12 @@ def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     elif isinstance(chosen, list) and all(isinstance(member, str) for member in chosen):
         names = chosen
     else:
-        raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
+        raise ValueError(
+            f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}."
+        )
     members: list[Mapping[str, Any]] = [{**dataset, "set": member} for member in names]
-    return members or [dataset]  # for an empty list, the loader's error states what it accepts
+    # for an empty list, the loader's error states what it accepts
+    return members or [dataset]
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
@@ -235,7 +258,10 @@ def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
     cells_by_id: dict[str, Cell] = {}
     for cell in cells:
         first = cells_by_id.setdefault(cell.id, cell)
-        counts = {name: max(cell.protocol[name], first.protocol[name]) for name in ("repeats", "draws")}
+        counts = {
+            name: max(cell.protocol[name], first.protocol[name])
+            for name in ("repeats", "draws")
+        }
         if any(counts[name] > first.protocol[name] for name in counts):
             cells_by_id[cell.id] = replace(first, protocol={**first.protocol, **counts})
     return list(cells_by_id.values())
@@ -245,11 +271,15 @@ def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
     """Yield (repeat, fold, draw, key) of all trials of a cell."""
     n_repeats, n_folds, n_draws = cell.counts
     places = list(product(range(n_repeats), range(n_folds), range(n_draws)))
-    for (repeat, fold, draw), key in zip(places, trial_keys(cell.json, places), strict=True):
+    for (repeat, fold, draw), key in zip(
+        places, trial_keys(cell.json, places), strict=True
+    ):
         yield repeat, fold, draw, key
 
 
-def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
+def make_tasks(
+    cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()
+) -> list[Task]:
     """Group the trials that are not `done` into tasks by data set, repeat and fold."""
     groups: dict[tuple[Any, ...], tuple[list[Cell], list[Trial]]] = {}
     order: dict[str, int] = {}
@@ -264,9 +294,14 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
         for repeat, fold, draw, key in trials_of(cell):
             if key in done:
                 continue
-            members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared, cv), ([], []))
+            members, trials = groups.setdefault(
+                (of_data, *split, repeat, fold, alone, prepared, cv), ([], [])
+            )
             if not members or members[-1] is not cell:
                 members.append(cell)
             trials.append(Trial(key, len(members) - 1, draw))
     ordered = sorted(groups.items(), key=lambda group: group[0])
-    return [Task(tuple(members), tuple(trials), *key[4:6]) for key, (members, trials) in ordered]
+    return [
+        Task(tuple(members), tuple(trials), *key[4:6])
+        for key, (members, trials) in ordered
+    ]

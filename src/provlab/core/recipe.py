@@ -52,7 +52,11 @@ class Rendering:
     def note(self) -> str:
         """Note on missing trials, shown in every caption until the artefact is complete."""
         n_unfinished = int((self.frame["state"] != COMPLETE).sum())
-        return f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers lack trials." if n_unfinished else ""
+        return (
+            f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers lack trials."
+            if n_unfinished
+            else ""
+        )
 
     @property
     def folds(self) -> str:
@@ -62,7 +66,9 @@ class Rendering:
 
     def trials(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return the stored trials of the artefact with row and column, for figures that show single trials."""
-        return entry_trials(self.artefact, self.store, columns)[["row", "column", "dataset", *NUMBERS, *columns]]
+        return entry_trials(self.artefact, self.store, columns)[
+            ["row", "column", "dataset", *NUMBERS, *columns]
+        ]
 
 
 @dataclass(frozen=True)
@@ -76,13 +82,16 @@ class Recipe:
     render : callable
         Function that writes files from a `Rendering` and returns the text to print.
     summarise : callable
-        Function as in `artefact_frame`, which also gets the items of `artefact.summary` as keyword arguments.
+        Function as in `artefact_frame`, which also gets the items of `artefact.summary`
+        as keyword arguments.
     columns : sequence of str
-        Columns of the records that `summarise` reads, in addition to the headline measures of the cells.
+        Columns of the records that `summarise` reads, in addition to the headline
+        measures of the cells.
     unit : str
         Unit of the numbers, such as "test error (%)"; "" if they have no common axis.
     prints : str
-        Artefact of the same paper, without the paper's name, whose published numbers are compared; by default its own.
+        Artefact of the same paper, without the paper's name, whose published numbers
+        are compared; by default its own.
     """
 
     name: str
@@ -96,7 +105,13 @@ class Recipe:
         """Return the numbers of the artefact in long form, see `artefact_frame`; raises as `check` does."""
         self.check(artefact)
         summarise = partial(self.summarise, **artefact.summary)
-        return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
+        return artefact_frame(
+            artefact,
+            store,
+            summarise,
+            columns=list(self.columns),
+            printed=self.printed(),
+        )
 
     def check(self, artefact: Artefact) -> None:
         """Raise if settings replace the error by another measure that `unit` does not name.
@@ -106,7 +121,10 @@ class Recipe:
         ValueError
             If they do. The message names both measures.
         """
-        labels = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
+        labels = {headline_of(cell).label for cell in artefact.cells} - {
+            ERROR.label,
+            self.unit,
+        }
         if labels:
             raise ValueError(
                 f"{self.name}: expected cells measured by the {self.unit or ERROR.label}, as its script "
@@ -117,9 +135,19 @@ class Recipe:
 
     def printed(self) -> pd.DataFrame:
         """Return the published numbers of the artefact, or of the one it is compared with, see `PRINTED`."""
-        return printed_numbers(paper_of(self.name).folder / "published.csv", self.prints or self.name.partition("/")[2])
+        return printed_numbers(
+            paper_of(self.name).folder / "published.csv",
+            self.prints or self.name.partition("/")[2],
+        )
 
-    def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
+    def write(
+        self,
+        artefact: Artefact,
+        store: TrialReader,
+        frame: pd.DataFrame,
+        tables: Path,
+        figures: Path,
+    ) -> str:
         """Write CSV, tables and figures under two stems, and return the text to print."""
         write_frame(frame[COLUMNS], tables.with_suffix(".csv"))
         return self.render(Rendering(artefact, frame, tables, figures, store))
@@ -133,14 +161,16 @@ def printed(text: str, paths: Sequence[Path]) -> str:
 def load_recipe(name: str) -> Recipe:
     """Return the recipe of an artefact, named as paper/artefact.
 
-    It is that of its script, or of the artefact of the same paper that its file names in
-    `artefact.recipe`. Otherwise it is a table of rows x columns with the published numbers, see
-    `render_table`. `artefact.prints` names the artefact whose published numbers are compared.
+    It is that of its script, or of the artefact of the same paper that its file names
+    in `artefact.recipe`. Otherwise it is a table of rows x columns with the published
+    numbers, see `render_table`. `artefact.prints` names the artefact whose published
+    numbers are compared.
 
     Raises
     ------
     ValueError
-        If the artefact is unknown, a script has no `RECIPE` of its name, or `artefact.recipe` has no script.
+        If the artefact is unknown, a script has no `RECIPE` of its name, or
+        `artefact.recipe` has no script.
     """
     paper = paper_of(name)
     layout: dict[str, Any] = read_config("", artefact_file(name)).get("artefact", {})
@@ -148,13 +178,17 @@ def load_recipe(name: str) -> Recipe:
     script = paper.folder / f"{scripted}.py"
     has_script = scripted in paper.artefacts() and script.is_file()
     if "recipe" not in layout:
-        return _load_script(paper, scripted) if has_script else _table_recipe(name, layout)
+        return (
+            _load_script(paper, scripted) if has_script else _table_recipe(name, layout)
+        )
     if not has_script:
         raise ValueError(
             f"{name}: expected artefact.recipe to name an artefact of {paper.name} that has a script, got "
             f"{scripted!r:.80}; correct it, or leave it out for a table of rows and columns."
         )
-    return replace(_load_script(paper, scripted), name=name, prints=str(layout.get("prints", "")))
+    return replace(
+        _load_script(paper, scripted), name=name, prints=str(layout.get("prints", ""))
+    )
 
 
 def _load_script(paper: Paper, artefact: str) -> Recipe:
@@ -173,10 +207,19 @@ def _table_recipe(name: str, layout: dict[str, Any]) -> Recipe:
     """Return the recipe of a table of `artefact.measure`; by default the measure of its cells."""
     prints = str(layout.get("prints", ""))
     if "measure" not in layout:
-        return Recipe(name, render_table, unit=str(layout.get("unit", ERROR.label)), prints=prints)
+        return Recipe(
+            name, render_table, unit=str(layout.get("unit", ERROR.label)), prints=prints
+        )
     measure = str(layout["measure"])
     summarise = partial(fold_summary, measure=measure)
-    return Recipe(name, render_table, summarise, [measure], str(layout.get("unit", measure)), prints)
+    return Recipe(
+        name,
+        render_table,
+        summarise,
+        [measure],
+        str(layout.get("unit", measure)),
+        prints,
+    )
 
 
 def render_table(rendering: Rendering) -> str:
@@ -184,29 +227,42 @@ def render_table(rendering: Rendering) -> str:
 
     Published numbers are in a line below their row.
 
-    Each data set has its own columns. For more than `MAX_DATASETS_SHOWN` data sets, only means are
-    shown. `artefact.caption`, `artefact.note` and `artefact.corner`, the heading of the rows,
-    replace the defaults if the file has them.
+    Each data set has its own columns. For more than `MAX_DATASETS_SHOWN` data sets,
+    only means are shown. `artefact.caption`, `artefact.note` and `artefact.corner`, the
+    heading of the rows, replace the defaults if the file has them.
     """
     layout = rendering.artefact.parts["artefact"]
     n_datasets = rendering.frame["dataset"].nunique()
     is_mean = n_datasets > MAX_DATASETS_SHOWN
     frame = _over_datasets(rendering.frame) if is_mean else rendering.frame
     measure = str(layout.get("measure", headline_of(rendering.artefact.cells[0]).label))
-    is_count = measure in SCHEMA.names and pa.types.is_integer(SCHEMA.field(measure).type)
+    is_count = measure in SCHEMA.names and pa.types.is_integer(
+        SCHEMA.field(measure).type
+    )
     cells = frame.assign(heading=_headings(frame))
     texts = [number_text(line, is_count=is_count) for line in frame.itertuples()]
-    cells["text"] = pd.Series(texts, frame.index, dtype=object)  # a string column would lose their traces
-    cells["print"] = [mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()]
+    # a string column would lose their traces
+    cells["text"] = pd.Series(texts, frame.index, dtype=object)
+    cells["print"] = [
+        mean_and_sd(line.printed_value, line.printed_sd) for line in frame.itertuples()
+    ]
     columns = list(cells["heading"].unique())
     rows = []
     for row, numbers in cells.groupby("row", sort=False):
-        lines = numbers.set_index("heading")[["text", "print"]].reindex(columns, fill_value="")
+        lines = numbers.set_index("heading")[["text", "print"]].reindex(
+            columns, fill_value=""
+        )
         rows.append([row, *lines["text"]])
         if lines["print"].any():
             rows.append([AS_PRINTED, *lines["print"]])
-    spread = "mean of the data sets' standard deviations" if is_mean else "standard deviation"
-    usual_note = f"In parentheses: the {spread} over folds." if frame["sd"].notna().any() else ""
+    spread = (
+        "mean of the data sets' standard deviations"
+        if is_mean
+        else "standard deviation"
+    )
+    usual_note = (
+        f"In parentheses: the {spread} over folds." if frame["sd"].notna().any() else ""
+    )
     quantity = re.sub(r" \((.+)\)$", r" in \1", measure)
     over = f", mean over {n_datasets} data sets" if is_mean else ""
     return write_tables(

@@ -1,7 +1,7 @@
 """Checks of untrusted records: their trials, and the ranges of their numbers.
 
-A store checks both when it reads a file, so readers of the store need not. A record with a valid
-key can still contain any number in its range, which only an audit detects.
+A store checks both when it reads a file, so readers of the store need not. A record
+with a valid key can still contain any number in its range, which only an audit detects.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ RANGES = {
 
 def outside(values: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
     """Return a mask of values outside a range; NaN is outside a finite range, because unknown shares are null."""
-    numbers = values.astype(float)  # the upper end would be infinite in single precision
+    # the upper end would be infinite in single precision
+    numbers = values.astype(float)
     beyond = (numbers < low - ROUNDING) | (numbers > high + ROUNDING)
     if math.isfinite(low) and math.isfinite(high):
         beyond |= np.isnan(numbers)
@@ -71,7 +72,8 @@ def check_ranges(records: pa.Table, subject: str) -> None:
     """
     for name in records.column_names:
         column = records[name]
-        if name not in RANGES or column.null_count == len(column):  # a column without values may have the type null
+        # a column without values may have the type null
+        if name not in RANGES or column.null_count == len(column):
             continue
         if pa.types.is_list(column.type):
             column = pc.list_flatten(column)
@@ -97,7 +99,9 @@ def _check_features(records: pa.Table, subject: str) -> None:
     if not len(listed):
         return
     features = pc.list_flatten(listed["features"]).to_numpy()
-    limits = listed["n_features"].to_numpy()[pc.list_parent_indices(listed["features"]).to_numpy()]
+    limits = listed["n_features"].to_numpy()[
+        pc.list_parent_indices(listed["features"]).to_numpy()
+    ]
     if (beyond := features >= limits).any():
         raise ValueError(
             f"{subject}: column features: expected numbers below n_features, {limits[beyond][0]}, got "
@@ -109,7 +113,8 @@ def _check_features(records: pa.Table, subject: str) -> None:
 def check_identities(records: pa.Table, subject: str) -> None:
     """Raise if the key, cell or data set of a record does not follow from its config and numbers.
 
-    An edited trial is a different trial. A record without a number or config belongs to no trial and cannot be checked.
+    An edited trial is a different trial. A record without a number or config belongs to
+    no trial and cannot be checked.
 
     Parameters
     ----------
@@ -121,14 +126,18 @@ def check_identities(records: pa.Table, subject: str) -> None:
     Raises
     ------
     ValueError
-        If records are wrong or a config is invalid. The message has their number and the key of one.
+        If records are wrong or a config is invalid. The message has their number and
+        the key of one.
     """
-    is_whole = reduce(pc.and_, [pc.is_valid(records[name]) for name in IDENTITY if name != "data"])
+    is_whole = reduce(
+        pc.and_, [pc.is_valid(records[name]) for name in IDENTITY if name != "data"]
+    )
     trials = records.filter(is_whole)
     if not len(trials):
         return
     configs, codes = _encoded(trials["config"])
-    order = np.argsort(codes, kind="stable")  # all trials of a config are adjacent, so that it is hashed only once
+    # all trials of a config are adjacent, so that it is hashed only once
+    order = np.argsort(codes, kind="stable")
     trials = trials.take(pa.array(order))
     keys = np.array(trials["key"].to_pylist(), object)
     places = list(zip(*(trials[name].to_pylist() for name in NUMBERS), strict=True))
@@ -140,7 +149,9 @@ def check_identities(records: pa.Table, subject: str) -> None:
         if start == end:
             continue
         expected += trial_keys(config, places[start:end])
-        data += [_stated_data(config, f"{subject}: trial {keys[start]:.16}...")] * (end - start)
+        data += [_stated_data(config, f"{subject}: trial {keys[start]:.16}...")] * (
+            end - start
+        )
     cells = np.array([digest_of(config) for config in configs], object)[codes[order]]
     wrong = keys != np.array(expected, object)
     for name, values in (("cell", cells), ("data", np.array(data, object))):
@@ -167,7 +178,9 @@ def _stated_data(config: str, subject: str) -> str:
     try:
         stated = parse_json(config, MAX_CONFIG_DEPTH)
         parts = [stated[name] for name in ("dataset", "selector", "protocol")]
-        if all(isinstance(part, dict) for part in parts) and isinstance(parts[0]["name"], str):
+        if all(isinstance(part, dict) for part in parts) and isinstance(
+            parts[0]["name"], str
+        ):
             return str(stated["data"])
         reason = "a part is not a mapping"
     except KeyError as error:

@@ -50,13 +50,16 @@ class SelectedFeatures:
     frame : DataFrame
         One row per feature that at least one trial selected, see `selected_features`.
     n_selections : int
-        Number of trials with a stored selection; each draw of each fold of each repeat is a trial.
+        Number of trials with a stored selection; each draw of each fold of each repeat
+        is a trial.
     n_features : int
-        Number of features before selection; the maximum if a preparation created them in each fold.
+        Number of features before selection; the maximum if a preparation created them
+        in each fold.
     sizes : tuple of int
         Smallest and largest number of selected features.
     note : str
-        Reason why features, names or the stability are missing; "" if nothing is missing.
+        Reason why features, names or the stability are missing; "" if nothing is
+        missing.
     index, interval : float, tuple of float
         Stability and its 95 % interval, see `provsel.stability`; NaN if undefined.
     """
@@ -70,36 +73,41 @@ class SelectedFeatures:
     interval: tuple[float, float]
 
 
-def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = "") -> SelectedFeatures:
+def selected_features(
+    trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = ""
+) -> SelectedFeatures:
     """Count the features selected by the trials of a cell.
 
-    Each draw of each fold of each repeat is one selection, and all count equally. A trial without a
-    list of features is left out unless it kept all features.
+    Each draw of each fold of each repeat is one selection, and all count equally. A
+    trial without a list of features is left out unless it kept all features.
 
     Parameters
     ----------
     trials : DataFrame
         Trials of a cell with the columns `READ`, see `planned_trials`.
     names : sequence of str, optional
-        Names of the features of the data set; by default numbers from 1. If a preparation created
-        the columns, their names are in the records and may differ between folds.
+        Names of the features of the data set; by default numbers from 1. If a
+        preparation created the columns, their names are in the records and may differ
+        between folds.
     note : str, optional
         Reason why there are no names, see `data_names`.
 
     Returns
     -------
     SelectedFeatures
-        Its frame has one row per selected feature, sorted by frequency, then by earlier selection,
-        then by index. Its columns are
+        Its frame has one row per selected feature, sorted by frequency, then by earlier
+        selection, then by index. Its columns are
 
         - feature: the name of the feature;
-         - index: column of the data set from 0; none if a preparation created the columns;
+         - index: column of the data set from 0; none if a preparation created the
+           columns;
         - frequency: share of the selections that have the feature;
         - times: number of these selections;
-        - place: median position in the order of selection, from 1; NaN if all features were kept or
-          the method has no order, so that features are in column order;
-        - weight, weight_sd: mean and standard deviation, over the selections that state it, of the factor by which a
-          linear model multiplies the feature; NaN if none does.
+        - place: median position in the order of selection, from 1; NaN if all features
+          were kept or the method has no order, so that features are in column order;
+        - weight, weight_sd: mean and standard deviation, over the selections that state
+          it, of the factor by which a linear model multiplies the feature; NaN if none
+          does.
 
     Raises
     ------
@@ -109,7 +117,9 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
     selections, trials = _selections(trials)
     if not selections:
-        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST, *NO_STABILITY)
+        return SelectedFeatures(
+            pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST, *NO_STABILITY
+        )
     sizes = np.array([len(selection) for selection in selections])
     codes, labels = pd.factorize(np.concatenate(selections))
     if labels.dtype == object:  # columns created in each fold are identified by name
@@ -136,7 +146,9 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
         "times": times, "place": place, "weight": weight, "weight_sd": weight_sd,
     })  # fmt: skip
     order = np.lexsort((labels, np.nan_to_num(place, nan=np.inf), -times))
-    problem, index_of_stability, interval = _stability(trials, selections, sizes, n_features)
+    problem, index_of_stability, interval = _stability(
+        trials, selections, sizes, n_features
+    )
     return SelectedFeatures(
         frame=frame.iloc[order].reset_index(drop=True),
         n_selections=len(selections),
@@ -150,7 +162,11 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
 
 def largest_cells(cells: Iterable[Planned]) -> list[Planned]:
     """Return distinct cells; the largest plan of a cell is kept."""
-    return list({cell.id: cell for cell in sorted(cells, key=lambda cell: prod(cell.counts))}.values())
+    return list(
+        {
+            cell.id: cell for cell in sorted(cells, key=lambda cell: prod(cell.counts))
+        }.values()
+    )
 
 
 def cells_that_select(store: TrialReader, cells: Sequence[Planned]) -> pd.Series:
@@ -164,7 +180,8 @@ def cells_features(
 ) -> Iterator[tuple[str, SelectedFeatures]]:
     """Yield the id and the selected features of each cell with stored trials, data set by data set.
 
-    Lists are read for a few cells at a time, so memory does not grow with the number of trials.
+    Lists are read for a few cells at a time, so memory does not grow with the number of
+    trials.
 
     Parameters
     ----------
@@ -175,20 +192,29 @@ def cells_features(
         Number of selected features in memory at a time; a larger cell is read at once.
     """
     ordered = sorted(cells, key=lambda cell: cell.data)
-    sizes = planned_trials(store, ordered, ["n_selected"]).groupby("place")["n_selected"].sum()
+    sizes = (
+        planned_trials(store, ordered, ["n_selected"])
+        .groupby("place")["n_selected"]
+        .sum()
+    )
     for _, batch in sizes.groupby((sizes.cumsum() - sizes) // at_once):
         chosen = [ordered[place] for place in batch.index]
         for place, trials in planned_trials(store, chosen, READ).groupby("place"):
             cell = chosen[int(str(place))]
-            yield cell.id, selected_features(trials, *data_names(cell.data, canonical_json(cell.dataset)))
+            yield (
+                cell.id,
+                selected_features(
+                    trials, *data_names(cell.data, canonical_json(cell.dataset))
+                ),
+            )
 
 
 @lru_cache(maxsize=4)
 def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
     """Return the feature names of a data set, or None with the reason why they are unknown.
 
-    They are read if the data set is on this machine and has the identity `data` of the trials. The
-    config is JSON from a possibly untrusted source.
+    They are read if the data set is on this machine and has the identity `data` of the
+    trials. The config is JSON from a possibly untrusted source.
     """
     dataset = json.loads(config)
     try:
@@ -197,14 +223,20 @@ def data_names(data: str, config: str) -> tuple[Sequence[str] | None, str]:
         reason = "its file has changed since then"
     except (OSError, ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split())
-    return None, f"{NUMBERED}, because the names of data set {dataset.get('name')} cannot be read: {reason}"
+    return (
+        None,
+        f"{NUMBERED}, because the names of data set {dataset.get('name')} cannot be read: {reason}",
+    )
 
 
 def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
     """Return the stored selections of trials, and these trials."""
     selections: list[Any] = []
     has_selection = []
-    columns = (trials[name].tolist() for name in ("features", "feature_names", "n_features", "n_selected"))
+    columns = (
+        trials[name].tolist()
+        for name in ("features", "feature_names", "n_features", "n_selected")
+    )
     for features, feature_names, n_features, n_selected in zip(*columns, strict=True):
         selection: Any = None
         if isinstance(feature_names, Sized):
@@ -221,7 +253,9 @@ def _selections(trials: pd.DataFrame) -> tuple[list[Any], pd.DataFrame]:
 
 def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
     """Raise if a feature is not in the data set."""
-    if n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
+    if n_features > MAX_FEATURES or (
+        labels.size and not 0 <= labels.min() <= labels.max() < n_features
+    ):
         raise ValueError(
             f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
             f"{labels.max()}; the records are damaged or belong to other data: run provsel audit."
@@ -229,7 +263,10 @@ def _check_indices(labels: NDArray[np.int64], n_features: int) -> None:
 
 
 def _stability(
-    trials: pd.DataFrame, selections: list[Any], sizes: NDArray[np.int64], n_features: int
+    trials: pd.DataFrame,
+    selections: list[Any],
+    sizes: NDArray[np.int64],
+    n_features: int,
 ) -> tuple[str, float, tuple[float, float]]:
     """Return the reason why the stability is undefined, or "", and the stability with its interval."""
     if sizes.sum() == 0:
@@ -250,18 +287,26 @@ def _stability(
     return "", report.index, report.interval()
 
 
-def _places(trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+def _places(
+    trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int
+) -> NDArray[np.float64]:
     """Return the median position of each of n features in the order of selection; NaN if unknown."""
-    is_list = np.array([isinstance(features, Sized) for features in trials["features"]], bool)
+    is_list = np.array(
+        [isinstance(features, Sized) for features in trials["features"]], bool
+    )
     lists = [np.asarray(features) for features in trials["features"][is_list]]
     medians = np.full(n, np.nan)
-    if sizes.max() > 1 and all((features[1:] >= features[:-1]).all() for features in lists):
+    if sizes.max() > 1 and all(
+        (features[1:] >= features[:-1]).all() for features in lists
+    ):
         return medians  # all are in column order
     listed = np.repeat(is_list, sizes)
-    places = (np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes))[listed]
+    places = (np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes))[
+        listed
+    ]
     codes = codes[listed]
-    # sorted jointly by feature and place, because grouping takes four times as long and reports
-    # have thousands of cells
+    # sorted jointly by feature and place, because grouping takes four times as long and
+    # reports have thousands of cells
     span = int(sizes.max()) + 1
     ordered = np.sort(codes * span + places)
     times = np.bincount(codes, minlength=n)

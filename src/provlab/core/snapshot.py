@@ -39,25 +39,30 @@ class Planned(Protocol):
 class StoreSnapshot:
     """Trials of a store in memory without feature lists; with all columns, each takes half a kilobyte.
 
-    A query takes slices of its cells, so its time does not depend on the size of the store.
+    A query takes slices of its cells, so its time does not depend on the size of the
+    store.
 
     Parameters
     ----------
     store : TrialStore
         Store, which is read in its current state.
     columns : iterable of str, optional
-        Columns in addition to cell, repeat, fold and draw; by default all that are not `LARGE`.
+        Columns in addition to cell, repeat, fold and draw; by default all that are not
+        `LARGE`.
     cells : iterable of str, optional
         Cell ids; None takes all.
     beside : iterable of Table
-        Tables of further trials with the same columns, used if they are not in the store.
+        Tables of further trials with the same columns, used if they are not in the
+        store.
 
     Attributes
     ----------
     table : Table
-        One row per trial, grouped by cell and sorted by repeat, fold and draw; strings are dictionary-encoded.
+        One row per trial, grouped by cell and sorted by repeat, fold and draw; strings
+        are dictionary-encoded.
     n_nameless : int
-        Number of records without a key, cell, repeat, fold or draw. They belong to no trial and are left out.
+        Number of records without a key, cell, repeat, fold or draw. They belong to no
+        trial and are left out.
     """
 
     def __init__(
@@ -73,7 +78,11 @@ class StoreSnapshot:
         self._lists: tuple[frozenset[str], StoreSnapshot] | None = None
         read = None if columns is None else ["cell", *NUMBERS, *columns]
         tables = [store.read(read, cells, encoded=True), *beside]
-        table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        table = (
+            pa.concat_tables(tables, promote_options="permissive")
+            .unify_dictionaries()
+            .combine_chunks()
+        )
         is_named = _is_named(table)
         self.n_nameless = len(table) - pc.sum(is_named, min_count=0).as_py()
         if self.n_nameless:
@@ -109,7 +118,8 @@ class StoreSnapshot:
     def count(self, cells: Iterable[Planned]) -> int:
         """Return the number of stored planned trials of the given distinct cells.
 
-        Repeats, folds and draws are counted instead of keys, because computing keys takes seconds.
+        Repeats, folds and draws are counted instead of keys, because computing keys
+        takes seconds.
         """
         return sum(self.rows(cell).size for cell in cells)
 
@@ -122,7 +132,10 @@ class StoreSnapshot:
         if cell.id not in self._slices:
             return np.empty(0, np.int64)
         part = self._slices[cell.id]
-        if all(number < limit for number, limit in zip(self._highest[cell.id], cell.counts, strict=True)):
+        if all(
+            number < limit
+            for number, limit in zip(self._highest[cell.id], cell.counts, strict=True)
+        ):
             return np.arange(part.start, part.stop)
         is_planned = self._numbers[:, part] < np.array(cell.counts)[:, None]
         return part.start + np.flatnonzero(is_planned.all(axis=0))
@@ -141,15 +154,21 @@ class StoreSnapshot:
             return pa.chunked_array([pa.nulls(len(self))])
         return self.table[name]
 
-    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+    def query(
+        self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None
+    ) -> pa.Table:
         """Return the distinct records of the given cells in the order of `table`, see `TrialStore.query`."""
-        chosen = self._slices.keys() if cells is None else self._slices.keys() & {*cells}
+        chosen = (
+            self._slices.keys() if cells is None else self._slices.keys() & {*cells}
+        )
         rows = np.empty(0, np.int64)
         if chosen:
             slices = [self._slices[name] for name in sorted(chosen)]
             rows = np.concatenate([np.arange(part.start, part.stop) for part in slices])
         if columns is None:
-            measured = [name for name in self.table.column_names if name not in SCHEMA.names]
+            measured = [
+                name for name in self.table.column_names if name not in SCHEMA.names
+            ]
             columns = [*SCHEMA.names, *measured]
         return self.take(rows, columns)
 
@@ -180,11 +199,15 @@ class StoreSnapshot:
             lists = StoreSnapshot(self.store, LARGE, cells=ids)
             self._lists = ids, lists
         places = np.arange(len(lists))
-        read = pd.DataFrame({"cell": lists._cell_of(places), **lists.numbers(places), "place": places})
+        read = pd.DataFrame(
+            {"cell": lists._cell_of(places), **lists.numbers(places), "place": places}
+        )
         read["cell"] = read["cell"].cat.set_categories(cells.categories)
         trials = pd.DataFrame({"cell": cells, **self.numbers(rows)})
         stored_places = trials.merge(read, "left", ["cell", *NUMBERS])["place"]
-        return lists.table[name].take(pa.array(stored_places.astype("Int64"), pa.int64()))
+        return lists.table[name].take(
+            pa.array(stored_places.astype("Int64"), pa.int64())
+        )
 
     def _cell_of(self, rows: NDArray[np.int64]) -> pd.Categorical:
         column = self.table["cell"].combine_chunks()
@@ -198,7 +221,9 @@ def _is_named(table: pa.Table) -> pa.ChunkedArray:
     if "key" in table.column_names:
         is_named = pc.and_(is_named, pc.is_valid(table["key"]))
     for name in NUMBERS:
-        is_named = pc.and_(is_named, pc.fill_null(pc.greater_equal(table[name], 0), False))
+        is_named = pc.and_(
+            is_named, pc.fill_null(pc.greater_equal(table[name], 0), False)
+        )
     return is_named
 
 

@@ -1,10 +1,11 @@
 """Trial records on disk: a folder of Parquet files with one row per trial, which allows concurrent writers.
 
-A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It is created by an atomic
-rename of a complete, synced temporary file, so readers, other writers and runs after a crash see
-only complete files. Each file is checked against its name before its content is used. A damaged
-file is set aside, and its trials count as not run. Files with other names, from earlier versions or
-other programs, are read with only Parquet's own checks.
+A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It is created by
+an atomic rename of a complete, synced temporary file, so readers, other writers and
+runs after a crash see only complete files. Each file is checked against its name before
+its content is used. A damaged file is set aside, and its trials count as not run. Files
+with other names, from earlier versions or other programs, are read with only Parquet's
+own checks.
 """
 
 from __future__ import annotations
@@ -48,13 +49,18 @@ TYPES = {
 TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
 """Columns of times. Work that trials share counts in each of them, except in `task_cpu`."""
 
-VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes"))
+VOLATILE = tuple(
+    column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes")
+)
 """Columns that differ between two runs of the same trial on the same machine; all others agree."""
 
 LARGE = ("features", "feature_names", "coefficients")
 """Columns of lists, which take most of the memory and are read from disk only when needed."""
 
-SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})
+SCHEMA = pa.schema(
+    [(column.name, TYPES[column.kind]) for column in COLUMNS],
+    metadata={"provsel_schema": str(VERSION)},
+)
 """Columns declared by trials, protocols and theorems: only primitives and lists, so that no code is read. Columns of a
 project's own measures are added to these. They are strings or numbers, and have Arrow's type null if no trial has a
 value.
@@ -77,7 +83,10 @@ LISTINGS = 100
 
 STEPS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room"),
-    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make it writable, or name another results folder"),
+    **dict.fromkeys(
+        (errno.EROFS, errno.EACCES, errno.EPERM),
+        "make it writable, or name another results folder",
+    ),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "name another folder"),
 }
 """Remedies for system errors, by error number."""
@@ -97,7 +106,8 @@ class RefusedFileError(ValueError):
 class TrialStore:
     """Trial records in a folder.
 
-    If a trial occurs several times, after concurrent runs or an interrupted merge, one row is used.
+    If a trial occurs several times, after concurrent runs or an interrupted merge, one
+    row is used.
 
     Parameters
     ----------
@@ -106,8 +116,9 @@ class TrialStore:
     read_only : bool, default=False
         Leave damaged files in place, for example in another person's folder.
     check : bool, default=True
-        Raise if a file has a trial that does not match its key, or an impossible number, see
-        `provlab.core.records`. Audits, which find such trials themselves, disable it.
+        Raise if a file has a trial that does not match its key, or an impossible
+        number, see `provlab.core.records`. Audits, which find such trials themselves,
+        disable it.
 
     Attributes
     ----------
@@ -115,7 +126,9 @@ class TrialStore:
         Names of damaged files that were left in place, with reasons.
     """
 
-    def __init__(self, folder: Path | str, *, read_only: bool = False, check: bool = True) -> None:
+    def __init__(
+        self, folder: Path | str, *, read_only: bool = False, check: bool = True
+    ) -> None:
         self.folder = Path(folder)
         self.read_only = read_only
         self.check = check
@@ -126,7 +139,9 @@ class TrialStore:
         """Return the keys of all intact stored trials."""
         return {*self.read(["key"])["key"].to_pylist()}
 
-    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+    def query(
+        self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None
+    ) -> pa.Table:
         """Return the distinct records of the given cells, sorted by key.
 
         Parameters
@@ -134,7 +149,8 @@ class TrialStore:
         cells : iterable of str, optional
             Cell ids; None takes all.
         columns : sequence of str, optional
-            Columns; None takes all written columns. Columns that were never written have no values.
+            Columns; None takes all written columns. Columns that were never written
+            have no values.
         """
         table = self.read(None if columns is None else ["key", *columns], cells)
         order = pc.sort_indices(table["key"])
@@ -142,30 +158,36 @@ class TrialStore:
         if len(keys) > 1:  # rows are copied once, in order and without repetitions
             first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1))
             order = order.filter(pa.concat_arrays([pa.array([True]), first]))
-        return table.select(table.column_names if columns is None else columns).take(order)
+        return table.select(table.column_names if columns is None else columns).take(
+            order
+        )
 
     def read(
-        self, columns: Sequence[str] | None = None, cells: Iterable[str] | None = None, *, encoded: bool = False
+        self,
+        columns: Sequence[str] | None = None,
+        cells: Iterable[str] | None = None,
+        *,
+        encoded: bool = False,
     ) -> pa.Table:
         """Return columns of all files, possibly with repeated trials.
 
-        Other processes may add, merge and remove files meanwhile. A listing made during a merge may
-        lack both the large file and the small files merged into it. A second listing contains all
-        files that the first lacks for this reason.
+        Other processes may add, merge and remove files meanwhile. A listing made during
+        a merge may lack both the large file and the small files merged into it. A
+        second listing contains all files that the first lacks for this reason.
 
         Parameters
         ----------
         columns, cells
             As in `query`.
         encoded : bool, default=False
-            Store each string only once, except for keys, which never repeat; the default columns
-            are then those not in `LARGE`.
+            Store each string only once, except for keys, which never repeat; the
+            default columns are then those not in `LARGE`.
 
         Raises
         ------
         ValueError
-            If a file has a column of a wrong type, an impossible number, or a trial that does not
-            match its key. The message names the file.
+            If a file has a column of a wrong type, an impossible number, or a trial
+            that does not match its key. The message names the file.
         OSError
             If a file cannot be read for a reason other than damage.
         """
@@ -199,26 +221,34 @@ class TrialStore:
         """Write many records, such as those of another store, sorted by cell, see `write`."""
         self.write(trials.sort_by([("cell", "ascending"), ("key", "ascending")]))
 
-    def write(self, trials: pa.Table, *, prefix: str = "merged-", **options: Any) -> None:
+    def write(
+        self, trials: pa.Table, *, prefix: str = "merged-", **options: Any
+    ) -> None:
         """Write trials as a new file in the given order, if there are any.
 
         Parameters
         ----------
         trials : Table
         prefix : str
-            Prefix of the file name. Files with the prefix "merged-" are not merged again.
+            Prefix of the file name. Files with the prefix "merged-" are not merged
+            again.
         **options Options of the Parquet writer.
 
         Raises
         ------
         OSError
-            If the disk is full or the folder cannot be written; no partial file is left.
+            If the disk is full or the folder cannot be written; no partial file is
+            left.
         """
         if not len(trials):
             return
         sink = pa.BufferOutputStream()
-        written = trials.drop_columns([field.name for field in trials.schema if field.type == pa.null()])
-        pq.write_table(written, sink, **{"compression": "zstd", "row_group_size": GROUP, **options})
+        written = trials.drop_columns(
+            [field.name for field in trials.schema if field.type == pa.null()]
+        )
+        pq.write_table(
+            written, sink, **{"compression": "zstd", "row_group_size": GROUP, **options}
+        )
         content = memoryview(sink.getvalue())
         path = self.folder / f"{prefix}{hashlib.sha256(content).hexdigest()}.parquet"
         try:
@@ -243,12 +273,14 @@ class TrialStore:
     def compact(self, *, minimum: int = LOOSE_FILES, at_once: int = MERGED) -> int:
         """Merge small files into large ones if there are more than `minimum`; return their number.
 
-        A large file is on disk before its small files are removed. `at_once` bytes of records are in memory at a time.
+        A large file is on disk before its small files are removed. `at_once` bytes of
+        records are in memory at a time.
 
         Raises
         ------
         OSError
-            If the disk is full or the folder cannot be written; unmerged files are unchanged.
+            If the disk is full or the folder cannot be written; unmerged files are
+            unchanged.
         """
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
@@ -259,7 +291,8 @@ class TrialStore:
         loose.sort(key=_time_of)  # trials of one cell are adjacent
         for path in loose:
             table = self._read_file(path)
-            if table is not None and len(table):  # another process may have merged the files
+            # another process may have merged the files
+            if table is not None and len(table):
                 tables[path] = table
                 size += table.nbytes
             if tables and (size >= at_once or path is loose[-1]):
@@ -298,24 +331,49 @@ class TrialStore:
                 status = os.fstat(file.fileno())
                 state = status.st_ino, status.st_size, status.st_mtime_ns
                 is_new = self._verified.get(path) != state
-                if named and is_new and hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
-                    raise DamagedFileError("bytes whose SHA-256 has changed since they were written")
+                if (
+                    named
+                    and is_new
+                    and hashlib.file_digest(file, "sha256").hexdigest() != named[1]
+                ):
+                    raise DamagedFileError(
+                        "bytes whose SHA-256 has changed since they were written"
+                    )
                 file.seek(0)
                 schema = pq.read_schema(file)
                 _check_schema(path, schema)
                 if is_new and self.check:
                     _check_identities(path, file, schema)
                 self._verified[path] = state
-                wanted = columns or [name for name in schema.names if not (encoded and name in LARGE)]
+                wanted = columns or [
+                    name for name in schema.names if not (encoded and name in LARGE)
+                ]
                 present = [name for name in wanted if name in schema.names]
-                texts = [name for name in present if encoded and schema.field(name).type == pa.string()]
-                options = {"columns": present, "read_dictionary": texts, "page_checksum_verification": True}
+                texts = [
+                    name
+                    for name in present
+                    if encoded and schema.field(name).type == pa.string()
+                ]
+                options = {
+                    "columns": present,
+                    "read_dictionary": texts,
+                    "page_checksum_verification": True,
+                }
                 if cells is not None:  # row groups of other cells are not read
-                    options["filters"] = pc.field("cell").isin(pa.array(cells, pa.string()))
+                    options["filters"] = pc.field("cell").isin(
+                        pa.array(cells, pa.string())
+                    )
                 table = pq.read_table(file, **options)
-        except (DamagedFileError, pa.ArrowException, ValueError, MemoryError, OSError) as error:
+        except (
+            DamagedFileError,
+            pa.ArrowException,
+            ValueError,
+            MemoryError,
+            OSError,
+        ) as error:
             number = getattr(error, "errno", None)
-            if number in (errno.ENOENT, errno.ESTALE):  # ESTALE is reported by file servers
+            # ESTALE is reported by file servers
+            if number in (errno.ENOENT, errno.ESTALE):
                 return None
             if number:  # Arrow's errors about content have no number
                 raise OSError(
@@ -323,7 +381,9 @@ class TrialStore:
                     f"store file {path}: it could not be read: {os.strerror(number)!r}; the file was left in "
                     f"place: make it readable or move it out of the store, then run the same command again.",
                 ) from error
-            if isinstance(error, RefusedFileError) or (named and not isinstance(error, DamagedFileError)):
+            if isinstance(error, RefusedFileError) or (
+                named and not isinstance(error, DamagedFileError)
+            ):
                 raise  # the bytes are as written, whatever their content
             return pa.table({}) if self._set_aside(path, error) else None
         typed = _with_types(path, table, encoded=encoded)
@@ -349,7 +409,12 @@ class TrialStore:
             done = f"left in place ({os.strerror(refusal.errno or errno.EIO)}), its trials will be rerun"
         if path.exists():
             self.passed_over[path.name] = str(error)
-        log.warning("store file %s: expected a complete Parquet file, got %s; %s.", path, error, done)
+        log.warning(
+            "store file %s: expected a complete Parquet file, got %s; %s.",
+            path,
+            error,
+            done,
+        )
         return True
 
     def _write_error(self, error: OSError, expected: str) -> OSError:
@@ -369,18 +434,26 @@ def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
     for name in own:
         measured[name] = [record.get(name) for record in records]
     types = pa.table(measured).schema
-    return pa.Table.from_pylist(list(records), schema=pa.schema([*SCHEMA, *types], metadata=SCHEMA.metadata))
+    return pa.Table.from_pylist(
+        list(records), schema=pa.schema([*SCHEMA, *types], metadata=SCHEMA.metadata)
+    )
 
 
 def _check_schema(path: Path, schema: pa.Schema) -> None:
     """Check that a file holds trials and was not written by a newer version."""
     stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
-    if schema.names.count("cell") != 1 or len({*schema.names}) < len(schema.names) or not stated.isdigit():
+    if (
+        schema.names.count("cell") != 1
+        or len({*schema.names}) < len(schema.names)
+        or not stated.isdigit()
+    ):
         raise DamagedFileError(
             f"a footer that lacks the column cell, names a column twice, or states schema version {stated!r}"
         )
     if wrong := [name for name in schema.names if not name.isidentifier()]:
-        raise DamagedFileError(f"a column {wrong[0]!r:.80}, a name that measures cannot use")
+        raise DamagedFileError(
+            f"a column {wrong[0]!r:.80}, a name that measures cannot use"
+        )
     if int(stated) > VERSION:
         raise RefusedFileError(
             f"store file {path}: expected schema version up to {VERSION}, got {int(stated)}; "
@@ -392,8 +465,17 @@ def _check_identities(path: Path, file: BinaryIO, schema: pa.Schema) -> None:
     """Check that each record belongs to the trial of its key; packed trials have short names of cells instead."""
     if not {*IDENTITY} <= {*schema.names}:
         return
-    texts = [name for name in ("cell", "data", "config") if schema.field(name).type == pa.string()]
-    table = pq.read_table(file, columns=[*IDENTITY], read_dictionary=texts, page_checksum_verification=True)
+    texts = [
+        name
+        for name in ("cell", "data", "config")
+        if schema.field(name).type == pa.string()
+    ]
+    table = pq.read_table(
+        file,
+        columns=[*IDENTITY],
+        read_dictionary=texts,
+        page_checksum_verification=True,
+    )
     try:
         check_identities(_with_types(path, table, encoded=True), f"store file {path}")
     except ValueError as error:
@@ -404,8 +486,14 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
     """Return the columns of a file with the types of a store; a column without values has the type null."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
-        stored_kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        own = pa.float64() if pa.types.is_integer(stored_kind) or pa.types.is_floating(stored_kind) else pa.string()
+        stored_kind = (
+            field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        )
+        own = (
+            pa.float64()
+            if pa.types.is_integer(stored_kind) or pa.types.is_floating(stored_kind)
+            else pa.string()
+        )
         kind = SCHEMA.field(field.name).type if field.name in SCHEMA.names else own
         try:
             if column.null_count == len(column):
@@ -413,11 +501,18 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
                 continue
             # otherwise a cast would convert strings that look like numbers
             pa.unify_schemas(
-                [pa.schema([(field.name, type_of_values)]) for type_of_values in (stored_kind, kind)],
+                [
+                    pa.schema([(field.name, type_of_values)])
+                    for type_of_values in (stored_kind, kind)
+                ],
                 promote_options="permissive",
             )
             if encoded and kind == pa.string() and field.name != "key":
-                columns.append(column if field.type == ENCODED else column.cast(kind).dictionary_encode())
+                columns.append(
+                    column
+                    if field.type == ENCODED
+                    else column.cast(kind).dictionary_encode()
+                )
             else:
                 columns.append(column.cast(kind))
         except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -429,18 +524,29 @@ def _with_types(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def _join(tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False) -> pa.Table:
+def _join(
+    tables: Mapping[Path, pa.Table],
+    columns: Sequence[str] | None = None,
+    *,
+    encoded: bool = False,
+) -> pa.Table:
     """Return the rows of all files, with nulls in columns that a file lacks."""
-    names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
+    names = columns or [
+        name for name in SCHEMA.names if not (encoded and name in LARGE)
+    ]
     kinds = {field.name: field.type for field in SCHEMA}
     if encoded:
         texts = [field.name for field in SCHEMA if field.type == pa.string()]
         kinds |= dict.fromkeys(texts, ENCODED)
         kinds["key"] = pa.string()  # keys never repeat
-    schema = pa.schema([(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata)
+    schema = pa.schema(
+        [(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata
+    )
     rows = [tables[path] for path in sorted(tables)]
     try:
-        joined = pa.concat_tables([schema.empty_table(), *rows], promote_options="permissive")
+        joined = pa.concat_tables(
+            [schema.empty_table(), *rows], promote_options="permissive"
+        )
     except pa.ArrowTypeError as error:
         raise ValueError(
             f"store {min(tables).parent}: expected columns of the same type in all files, got others: {error}; rename "

@@ -45,7 +45,9 @@ TIES = ("higher_index", "earlier_place")
 DRAWS = ("each", "union")
 
 
-def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: str = TIES[0]) -> list[int]:
+def most_frequent(
+    selections: Iterable[NDArray[np.int32]], top: int, *, ties: str = TIES[0]
+) -> list[int]:
     """Return the `top` most frequent features of selections.
 
     Parameters
@@ -54,8 +56,8 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: st
         Selected features of each trial, in order of selection.
     top : int
     ties : {"higher_index", "earlier_place"}, default="higher_index"
-        Order of equally frequent features: by decreasing index, or by average position of selection
-        and then increasing index.
+        Order of equally frequent features: by decreasing index, or by average position
+        of selection and then increasing index.
 
     Returns
     -------
@@ -79,7 +81,9 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: st
     return [int(feature) for feature in features[order][:top]]
 
 
-def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArray[np.int32]]:
+def selections_of(
+    trials: pd.DataFrame, *, draws: str = DRAWS[0]
+) -> list[NDArray[np.int32]]:
     """Return the selections of a cell's trials.
 
     Parameters
@@ -87,7 +91,8 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
     trials : DataFrame
         Trials with `repeat`, `fold` and `features`.
     draws : {"each", "union"}, default="each"
-        "union" merges the draws of a fold into one selection with the features of all draws, in order.
+        "union" merges the draws of a fold into one selection with the features of all
+        draws, in order.
 
     Raises
     ------
@@ -95,12 +100,17 @@ def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArra
         If `draws` has another value.
     """
     if draws not in DRAWS:
-        raise ValueError(f"selections: expected draws to be one of {DRAWS}, got {draws!r}; set artefact.summary.draws.")
+        raise ValueError(
+            f"selections: expected draws to be one of {DRAWS}, got {draws!r}; set artefact.summary.draws."
+        )
     if draws == "each":
         return trials["features"].tolist()
     folds = trials.groupby(["repeat", "fold"], sort=True)["features"]
     return [
-        np.array(list(dict.fromkeys(np.concatenate(draws_of_fold.tolist()).tolist())), np.int32)
+        np.array(
+            list(dict.fromkeys(np.concatenate(draws_of_fold.tolist()).tolist())),
+            np.int32,
+        )
         for _, draws_of_fold in folds
     ]
 
@@ -116,8 +126,11 @@ def _count(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints
     """Return the selected features, their counts, the sums of their positions, and the number of selections."""
     orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
     chosen = np.concatenate([*orders, np.empty(0, np.int64)])
-    place = np.concatenate([*(np.arange(order.size) for order in orders), np.empty(0, np.int64)])
-    times, places = np.bincount(chosen), np.bincount(chosen, place).astype(np.int64)  # integers, so sums are exact
+    place = np.concatenate(
+        [*(np.arange(order.size) for order in orders), np.empty(0, np.int64)]
+    )
+    # integers, so sums are exact
+    times, places = np.bincount(chosen), np.bincount(chosen, place).astype(np.int64)
     features = np.flatnonzero(times)
     return features, times[features], places[features], len(orders)
 
@@ -130,15 +143,17 @@ def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
 def state_counts(states: pd.Series) -> str:
     """Return the count of each state in a column, such as "held 12, vacuous 88"."""
     numbers = states.value_counts()
-    return ", ".join(f"{state} {numbers[state]:,}" for state in STATES if numbers.get(state, 0))
+    return ", ".join(
+        f"{state} {numbers[state]:,}" for state in STATES if numbers.get(state, 0)
+    )
 
 
 def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
     """Add the growth of B^2 / gamma^2 and the state of `radius_margin_bound`, which are not in records.
 
-    B is the radius of the enclosing ball, and gamma the hard margin. The state is "held" or
-    "violated" if both were measured and the margin has a bound. Otherwise it is the state of the
-    radius or of the margin, which explains why.
+    B is the radius of the enclosing ball, and gamma the hard margin. The state is
+    "held" or "violated" if both were measured and the margin has a bound. Otherwise it
+    is the state of the radius or of the margin, which explains why.
 
     Parameters
     ----------
@@ -150,7 +165,10 @@ def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The trials with `RADIUS_MARGIN` and `RADIUS_MARGIN_RATIO`.
     """
-    error, margin, radius = (trials[name].to_numpy(float) for name in (SPECTRAL_ERROR, MARGIN_RATIO, RADIUS_RATIO))
+    error, margin, radius = (
+        trials[name].to_numpy(float)
+        for name in (SPECTRAL_ERROR, MARGIN_RATIO, RADIUS_RATIO)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = radius / margin  # infinite if a selection merges the classes
     within = ratio <= radius_margin_bound(error) * (1 + SLACK)
@@ -163,7 +181,10 @@ def with_radius_margin(trials: pd.DataFrame) -> pd.DataFrame:
 
 def value_counts(values: pd.Series) -> list[tuple[str, int]]:
     """Return the values of a column and their counts, most frequent first; "" stands for a missing value."""
-    return [(str(name), int(n)) for name, n in values.astype(object).fillna("").value_counts().items()]
+    return [
+        (str(name), int(n))
+        for name, n in values.astype(object).fillna("").value_counts().items()
+    ]
 
 
 def versions(text: str) -> dict[str, Any]:

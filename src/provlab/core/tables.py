@@ -50,7 +50,10 @@ def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") 
     text = value_text(value)
     if field.startswith("printed") or not text:
         return text
-    origin = {**dict(zip(lines.index.names, (row, column), strict=True)), **lines.loc[(row, column)].to_dict()}
+    origin = {
+        **dict(zip(lines.index.names, (row, column), strict=True)),
+        **lines.loc[(row, column)].to_dict(),
+    }
     return Traced(text, origin["of_row"], origin["of_column"], origin["dataset"])
 
 
@@ -101,12 +104,19 @@ def aligned_text(frame: pd.DataFrame) -> str:
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     text = ""
     for name, *cells in lines:
-        columns = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        columns = [
+            cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)
+        ]
         text += "  ".join([name.ljust(widths[0]), *columns]).rstrip() + "\n"
     return text
 
 
-def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "") -> str:
+def markdown_table(
+    header: Sequence[object],
+    rows: Sequence[Sequence[object]],
+    caption: str,
+    note: str = "",
+) -> str:
     """Return a Markdown table with its caption above and its note below."""
     escaped = [list(map(escape_markdown, row)) for row in [header, *rows]]
     lines = table_lines(escaped, least=3)
@@ -115,7 +125,11 @@ def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], c
 
 
 def latex_table(
-    header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "", label: str = ""
+    header: Sequence[object],
+    rows: Sequence[Sequence[object]],
+    caption: str,
+    note: str = "",
+    label: str = "",
 ) -> str:
     """Return a LaTeX table that needs the package booktabs."""
     body = [_latex_line(row) for row in rows]
@@ -142,16 +156,32 @@ def _latex_line(cells: Sequence[object]) -> str:
 
 
 def write_tables(
-    stem: Path, header: Sequence[object], rows: Sequence[Sequence[object]], *, caption: str, note: str = ""
+    stem: Path,
+    header: Sequence[object],
+    rows: Sequence[Sequence[object]],
+    *,
+    caption: str,
+    note: str = "",
 ) -> str:
     """Write `stem`.md, .tex and .json, and return the Markdown.
 
-    The JSON file has `caption`, `note`, `header` and `rows`. A cell has `text` and, if the number
-    is `Traced`, the `row`, `column` and `dataset` of the artefact.
+    The JSON file has `caption`, `note`, `header` and `rows`. A cell has `text` and, if
+    the number is `Traced`, the `row`, `column` and `dataset` of the artefact.
     """
-    write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, f"tab:{stem.name}"))
-    layout = {"caption": caption, "note": note, "header": _layout(header), "rows": [_layout(row) for row in rows]}
-    write_text(stem.with_suffix(".json"), json.dumps(layout, ensure_ascii=False, indent=1) + "\n")
+    write_text(
+        stem.with_suffix(".tex"),
+        latex_table(header, rows, caption, note, f"tab:{stem.name}"),
+    )
+    layout = {
+        "caption": caption,
+        "note": note,
+        "header": _layout(header),
+        "rows": [_layout(row) for row in rows],
+    }
+    write_text(
+        stem.with_suffix(".json"),
+        json.dumps(layout, ensure_ascii=False, indent=1) + "\n",
+    )
     markdown = markdown_table(header, rows, caption, note)
     write_text(stem.with_suffix(".md"), markdown)
     return markdown
@@ -161,7 +191,9 @@ def write_frame(frame: pd.DataFrame, path: Path, numbers: Collection[str] = ()) 
     """Write a long-form frame as CSV, see `messages.csv_text`, compressed if the path ends in .gz."""
     content = csv_text(frame, numbers).encode()
     with replacing(path) as temporary:
-        temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+        temporary.write_bytes(
+            gzip.compress(content, mtime=0) if path.suffix == ".gz" else content
+        )
 
 
 def write_text(path: Path, text: str) -> None:
@@ -172,7 +204,11 @@ def write_text(path: Path, text: str) -> None:
 
 def write_changed(texts: Mapping[Path, str]) -> list[Path]:
     """Write the texts that differ from their files, and return the changed paths."""
-    changed = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    changed = [
+        path
+        for path, text in texts.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
     for path in changed:
         write_text(path, texts[path])
     return changed

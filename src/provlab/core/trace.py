@@ -34,7 +34,13 @@ PLACE = ["entry", "repeat", "fold", "draw"]
 NUMBER = ["row", "column", "dataset"]
 """Columns that identify a number in an artefact."""
 
-QUARTILES = {"minimum": 0.0, "lower": 0.25, "median": 0.5, "upper": 0.75, "maximum": 1.0}
+QUARTILES = {
+    "minimum": 0.0,
+    "lower": 0.25,
+    "median": 0.5,
+    "upper": 0.75,
+    "maximum": 1.0,
+}
 
 Lines = list[dict[str, Any]]
 
@@ -49,13 +55,14 @@ class TracedCell:
     n_stored : int
         Number of stored planned trials.
     measured : list of dict
-        One item per measured column: `name`, `unit`, the meaning of a value (`by`: fold, seed or
-        draw), up to `MAX_VALUES` `points` in the order of the trials, and `n`, `mean`, `sd` and
-        `QUARTILES` of all values.
+        One item per measured column: `name`, `unit`, the meaning of a value (`by`:
+        fold, seed or draw), up to `MAX_VALUES` `points` in the order of the trials, and
+        `n`, `mean`, `sd` and `QUARTILES` of all values.
     split_seeds : list of (repeat, seed)
         Seeds of the folds, equal for all methods.
     trials : list of dict
-        Key, numbers, seed (-1 if unknown) and measured values of each trial; empty unless requested.
+        Key, numbers, seed (-1 if unknown) and measured values of each trial; empty
+        unless requested.
     """
 
     entry: Entry
@@ -72,7 +79,11 @@ class TracedCell:
     def audit_command(self, results: object) -> str:
         """Return the command that recomputes the cell and compares it with the trials in a results folder."""
         command = f"{tool('provsel')} audit --cell {self.entry.cell.id[:16]}"
-        return command if str(results) == "results" else f"{command} --results {shlex.quote(str(results))}"
+        return (
+            command
+            if str(results) == "results"
+            else f"{command} --results {shlex.quote(str(results))}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +94,12 @@ class Trace:
     ----------
     artefact, row, column : str
     numbers : list of dict
-        Rows of the artefact's frame that come from these cells; if they have `reference`, see `beside_reference`.
+        Rows of the artefact's frame that come from these cells; if they have
+        `reference`, see `beside_reference`.
     cells : list of TracedCell
     environments : list of (versions, number of trials)
-        Versions of Python, packages and BLAS, and the kind of machine; {} for records that do not state them.
+        Versions of Python, packages and BLAS, and the kind of machine; {} for records
+        that do not state them.
     revisions : list of (git revision, number of trials)
         Revisions; "+" means that files differed from it, and "" that it is unknown.
     silent : list of str
@@ -130,16 +143,25 @@ def trace_numbers(
         entries.setdefault((entry.row, entry.column), []).append(k)
     headlines = headline_columns(artefact.cells)  # scorers are not in the schema
     measures = list(dict.fromkeys([*measures_of(columns), *headlines]))
-    trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
+    trials = entry_trials(
+        artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"]))
+    )
     measures = [name for name in measures if trials[name].notna().any()]
     trials[measures] = trials[measures].astype(float)
     trials[[name for name in PERCENT if name in measures]] *= 100.0
     measured = _summarise(artefact, trials, measures)
     by_trace = trials.groupby(["row", "column"])
-    listed = trials[by_trace["entry"].transform("size") <= max_listed].sort_values(PLACE)
+    listed = trials[by_trace["entry"].transform("size") <= max_listed].sort_values(
+        PLACE
+    )
     listed = listed.assign(seed=listed["seed"].fillna(-1).astype("int64"))
     listed_of = _by_entry(listed[[*PLACE, "key", "seed", *measures]])
-    seeds = trials[["entry", "repeat", "split_seed"]].dropna().drop_duplicates().sort_values(["entry", "repeat"])
+    seeds = (
+        trials[["entry", "repeat", "split_seed"]]
+        .dropna()
+        .drop_duplicates()
+        .sort_values(["entry", "repeat"])
+    )
     seeds_of = _by_entry(seeds.astype({"split_seed": "int64"}))
     n_stored = trials["entry"].value_counts()
     numbers_of: dict[tuple[str, str], Lines] = {}
@@ -149,7 +171,9 @@ def trace_numbers(
     for place, members in entries.items():
         cells = []
         for k in members:
-            split_seeds = [(line["repeat"], line["split_seed"]) for line in seeds_of.get(k, [])]
+            split_seeds = [
+                (line["repeat"], line["split_seed"]) for line in seeds_of.get(k, [])
+            ]
             n_stored_of_entry = int(n_stored.get(k, 0))
             cells.append(
                 TracedCell(
@@ -163,7 +187,9 @@ def trace_numbers(
         trace = Trace(artefact.name, *place, numbers_of.get(place, []), cells)
         if place in trials_of:
             of_place = trials_of[place]
-            trace.environments.extend((versions(text), n) for text, n in value_counts(of_place["environment"]))
+            trace.environments.extend(
+                (versions(text), n) for text, n in value_counts(of_place["environment"])
+            )
             trace.revisions.extend(value_counts(of_place["git_revision"]))
             trace.silent.extend(name for name in ALWAYS if of_place[name].isna().any())
         yield trace
@@ -173,10 +199,14 @@ def reference_numbers(path: Path) -> pd.DataFrame:
     """Return the numbers of a reference table as text in `reference`; empty if there is no table."""
     if not path.is_file():
         return pd.DataFrame(columns=[*NUMBER, "reference"], dtype=str)
-    table = pd.read_csv(path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False)
+    table = pd.read_csv(
+        path, dtype=dict.fromkeys([*NUMBER, "value"], str), keep_default_na=False
+    )
     is_count = table["value"].str.fullmatch(r"-?\d+")  # shown unchanged, like ours
     numbers = pd.to_numeric(table["value"], errors="coerce").mask(is_count)
-    texts = numbers.astype(object).where(numbers.notna(), table["value"]).map(value_text)
+    texts = (
+        numbers.astype(object).where(numbers.notna(), table["value"]).map(value_text)
+    )
     return table[NUMBER].assign(reference=texts).drop_duplicates(NUMBER)
 
 
@@ -204,16 +234,29 @@ def unit_of(measure: str) -> str:
     return "bytes" if measure in ("file_bytes", "peak_memory") else ""
 
 
-def _summarise(artefact: Artefact, trials: pd.DataFrame, measures: list[str]) -> dict[int, Lines]:
+def _summarise(
+    artefact: Artefact, trials: pd.DataFrame, measures: list[str]
+) -> dict[int, Lines]:
     """Return the measures of all entries, see `TracedCell`, at once because grouping is slow."""
     if trials.empty:
         return {}
-    n_folds = trials[["entry", "repeat", "fold"]].drop_duplicates().groupby("entry").size()
-    # draws of a fold are averaged first, as in artefacts; with a single fold, only draws vary
+    n_folds = (
+        trials[["entry", "repeat", "fold"]].drop_duplicates().groupby("entry").size()
+    )
+    # draws of a fold are averaged first, as in artefacts; with a single fold, only
+    # draws vary
     draw = trials["draw"].where(trials["entry"].map(n_folds).eq(1), 0)
-    values = trials[measures].groupby([trials["entry"], trials["repeat"], trials["fold"], draw]).mean()
+    values = (
+        trials[measures]
+        .groupby([trials["entry"], trials["repeat"], trials["fold"], draw])
+        .mean()
+    )
     grouped = values.groupby(level="entry")
-    statistics = {"n": grouped.count(), "mean": grouped.mean(), "sd": grouped.std(ddof=1)}
+    statistics = {
+        "n": grouped.count(),
+        "mean": grouped.mean(),
+        "sd": grouped.std(ddof=1),
+    }
     statistics |= {name: grouped.quantile(q) for name, q in QUARTILES.items()}
     numbers: dict[str, Lines] = {}
     for name in measures:

@@ -2,13 +2,16 @@
 
 Times, memory, git revision and environment are not compared.
 
-- **The same environment** (versions of Python and packages, kind of machine, BLAS with its core type, vector
-  instructions, libm): every value has the same bits. NaN equals NaN, and a null is not a number.
-- **Another environment**: everything that follows from the config alone is the same: key, cell, data, seeds, folds and
-sizes. Floats agree to `DIGITS`, because sums are rounded in another order. Generated data may have different bits,
-which is reported but breaks no promise. Selected features, counts and states of certificates are expected to be the
-same. A difference in the last digit can decide a tie, however. The trial is then "different", and its values show
-whether it was a tie.
+- **The same environment** (versions of Python and packages, kind of machine, BLAS with
+  its core type, vector instructions, libm): every value has the same bits. NaN equals
+  NaN, and a null is not a number.
+- **Another environment**: everything that follows from the config alone is the same:
+  key, cell, data, seeds, folds and
+sizes. Floats agree to `DIGITS`, because sums are rounded in another order. Generated
+data may have different bits, which is reported but breaks no promise. Selected
+features, counts and states of certificates are expected to be the same. A difference in
+the last digit can decide a tie, however. The trial is then "different", and its values
+show whether it was a tie.
 """
 
 from __future__ import annotations
@@ -70,28 +73,42 @@ def differences(stored: pa.Table, now: pa.Table, names: Sequence[str]) -> pd.Dat
     Returns
     -------
     DataFrame
-        Columns row, column, the values stored and now, relative, and beyond. relative is the difference of two finite
-        numbers relative to the larger one, which counts as at least `SMALLEST`; otherwise it is inf. beyond states
-        whether relative exceeds the promise between environments.
+        Columns row, column, the values stored and now, relative, and beyond. relative
+        is the difference of two finite numbers relative to the larger one, which counts
+        as at least `SMALLEST`; otherwise it is inf. beyond states whether relative
+        exceeds the promise between environments.
     """
     lines: list[tuple[Any, ...]] = []
     for name in names:
-        before, after = pa.chunked_array([pa.nulls(len(now), now[name].type)]), now[name]
+        before, after = (
+            pa.chunked_array([pa.nulls(len(now), now[name].type)]),
+            now[name],
+        )
         if name in stored.column_names:
             before = stored[name]
         differs = ~_same_bits(before, after)
         if name in LATER:
             differs &= before.is_valid().to_numpy()
         rows = np.flatnonzero(differs)
-        pairs = zip(before.take(pa.array(rows)).to_pylist(), after.take(pa.array(rows)).to_pylist(), strict=True)
+        pairs = zip(
+            before.take(pa.array(rows)).to_pylist(),
+            after.take(pa.array(rows)).to_pylist(),
+            strict=True,
+        )
         for row, (first, second) in zip(rows.tolist(), pairs, strict=True):
             lines.append((row, name, first, second, _relative(first, second)))
-    frame = pd.DataFrame(lines, columns=["row", "column", "stored", "now", "relative"], dtype=object)
+    frame = pd.DataFrame(
+        lines, columns=["row", "column", "stored", "now", "relative"], dtype=object
+    )
     frame = frame.astype({"row": int, "column": str, "relative": float})
-    return frame.assign(beyond=(frame["relative"] > 10**-DIGITS) & ~frame["column"].isin(REPORTED))
+    return frame.assign(
+        beyond=(frame["relative"] > 10**-DIGITS) & ~frame["column"].isin(REPORTED)
+    )
 
 
-def outcomes(stored: pa.Table, now: pa.Table, lines: pd.DataFrame) -> NDArray[np.object_]:
+def outcomes(
+    stored: pa.Table, now: pa.Table, lines: pd.DataFrame
+) -> NDArray[np.object_]:
     """Return one of `OUTCOMES` for each row, from the lines of `differences`."""
     result = np.full(len(now), IDENTICAL, dtype=object)
     result[lines["row"]] = CLOSE
@@ -107,7 +124,10 @@ def short_texts(stored: Any, now: Any) -> tuple[str, str]:
     texts = [f"{len(stored)} values", f"{len(now)} values"]
     for k, pair in enumerate(zip(stored, now, strict=False)):
         if pair[0] != pair[1]:
-            return f"{texts[0]}, at {k}: {pair[0]!r}", f"{texts[1]}, at {k}: {pair[1]!r}"
+            return (
+                f"{texts[0]}, at {k}: {pair[0]!r}",
+                f"{texts[1]}, at {k}: {pair[1]!r}",
+            )
     return texts[0], texts[1]
 
 
@@ -124,7 +144,9 @@ def _same_bits(before: pa.ChunkedArray, after: pa.ChunkedArray) -> NDArray[np.bo
         after = pc.binary_join(pc.cast(after, pa.list_(pa.string())), " ")
     if pa.types.is_floating(before.type):
         first, second = before.to_numpy(), after.to_numpy()  # null as NaN
-        equal = (first.view(np.int64) == second.view(np.int64)) | (np.isnan(first) & np.isnan(second))
+        equal = (first.view(np.int64) == second.view(np.int64)) | (
+            np.isnan(first) & np.isnan(second)
+        )
     else:
         equal = pc.fill_null(pc.equal(before, after), True).to_numpy()
     is_valid = pc.is_valid(before).to_numpy()
@@ -134,14 +156,21 @@ def _same_bits(before: pa.ChunkedArray, after: pa.ChunkedArray) -> NDArray[np.bo
 def _relative(stored: Any, now: Any) -> float:
     if isinstance(stored, list) and isinstance(now, list) and len(stored) == len(now):
         return max(map(_relative, stored, now), default=0.0)
-    if not (isinstance(stored, float) and isinstance(now, float) and math.isfinite(stored) and math.isfinite(now)):
+    if not (
+        isinstance(stored, float)
+        and isinstance(now, float)
+        and math.isfinite(stored)
+        and math.isfinite(now)
+    ):
         return math.inf
     return abs(stored - now) / max(abs(stored), abs(now), SMALLEST)
 
 
 def is_same_environment(stored: pa.Table, now: pa.Table) -> NDArray[np.bool_]:
     """Return, row by row, whether records come from the same versions on the same kind of machine."""
-    same: NDArray[np.bool_] = pc.fill_null(pc.equal(stored["environment"], now["environment"]), False).to_numpy()
+    same: NDArray[np.bool_] = pc.fill_null(
+        pc.equal(stored["environment"], now["environment"]), False
+    ).to_numpy()
     return same
 
 

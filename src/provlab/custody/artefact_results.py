@@ -88,12 +88,19 @@ def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
     """
     artefact, page = _compose(site, sources.store, name)
     page.reference = sources.reference.parts.get(name)
-    content = ArtefactContent(compare_with_print(pd.DataFrame(columns=[*COLUMNS, *ORIGIN])))
+    content = ArtefactContent(
+        compare_with_print(pd.DataFrame(columns=[*COLUMNS, *ORIGIN]))
+    )
     if artefact is not None:
         try:
             content = _results(site, sources, artefact, page)
         except Exception as error:
-            log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
+            log.warning(
+                "report: %s cannot be shown: %s",
+                name,
+                error,
+                exc_info=log.isEnabledFor(logging.DEBUG),
+            )
             page.state, page.problem = BROKEN, _reason(error)
     if page.reference:
         content.numbers = beside_reference(content.numbers, page.reference.numbers)
@@ -109,7 +116,9 @@ def show_artefact(site: Site, sources: Sources, name: str) -> ArtefactPage:
     return page
 
 
-def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | None, ArtefactPage]:
+def _compose(
+    site: Site, store: StoreSnapshot, name: str
+) -> tuple[Artefact | None, ArtefactPage]:
     """Return an artefact with its unfinished page, or None if the artefact cannot be read."""
     program = tool("provsel")
     command = reproduce_command(name, site.overrides, program)
@@ -118,16 +127,28 @@ def _compose(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | No
         artefact.check_data(store.has_any(artefact.cells))
     except MissingDataError as error:
         fetch = f"{program} fetch {error.dataset}"
-        return None, ArtefactPage(name, artefact_title(name), DATA_MISSING, str(error), [fetch, command])
+        return None, ArtefactPage(
+            name, artefact_title(name), DATA_MISSING, str(error), [fetch, command]
+        )
     except ValueError as error:
         if not site.overrides:
             raise
-        problem = f"The settings of this report do not fit it: {' '.join(str(error).split())}"
-        return None, ArtefactPage(name, artefact_title(name), NOT_RUN, problem, [reproduce_command(name, (), program)])
+        problem = (
+            f"The settings of this report do not fit it: {' '.join(str(error).split())}"
+        )
+        return None, ArtefactPage(
+            name,
+            artefact_title(name),
+            NOT_RUN,
+            problem,
+            [reproduce_command(name, (), program)],
+        )
     return artefact, ArtefactPage(name, artefact.title, commands=[command])
 
 
-def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPage) -> ArtefactContent:
+def _results(
+    site: Site, sources: Sources, artefact: Artefact, page: ArtefactPage
+) -> ArtefactContent:
     """Complete the page, write files and traces, and return the content of the artefact's page."""
     store = sources.store
     recipe = load_recipe(artefact.name)
@@ -149,16 +170,25 @@ def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPag
         except Exception as error:  # a renderer may need trials that are not stored
             log.warning("report: %s cannot be rendered: %s", artefact.name, error)
             page.problem = f"The table or figure cannot be made from the stored trials: {_reason(error)}"
-    files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
-    features = _features(site, store, artefact, page) if page.n_stored else FeaturesPart()
-    traced = beside_reference(frame, page.reference.numbers) if page.reference else frame
+    files = sorted(
+        stem.parent.glob("*"),
+        key=lambda path: (list(FILES).index(path.suffix), path.name),
+    )
+    features = (
+        _features(site, store, artefact, page) if page.n_stored else FeaturesPart()
+    )
+    traced = (
+        beside_reference(frame, page.reference.numbers) if page.reference else frame
+    )
     for trace in trace_numbers(artefact, traced, store, recipe.columns):
         write_trace(site, page, trace, sources.audited, features)
     numbers = compare_with_print(frame)
     places = zip(frame["of_row"], frame["of_column"], frame["dataset"], strict=True)
     numbers["trace"] = [trace_href(artefact.name, *place) for place in places]
     return ArtefactContent(
-        numbers=numbers.sort_values("printed", key=lambda texts: texts == "", kind="stable"),
+        numbers=numbers.sort_values(
+            "printed", key=lambda texts: texts == "", kind="stable"
+        ),
         unit=recipe.unit,
         columns=list(dict.fromkeys(entry.column for entry in artefact.entries)),
         places={(entry.row, entry.column) for entry in artefact.entries},
@@ -168,38 +198,63 @@ def _results(site: Site, sources: Sources, artefact: Artefact, page: ArtefactPag
     )
 
 
-def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage) -> FeaturesPart:
+def _features(
+    site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage
+) -> FeaturesPart:
     lines = []
     for entry in artefact.entries:
         place = entry.row, entry.column, entry.dataset
-        lines.append(FeaturesLine(*place, entry.cell.id, trace_href(artefact.name, *place)))
+        lines.append(
+            FeaturesLine(*place, entry.cell.id, trace_href(artefact.name, *place))
+        )
     cells = largest_cells(artefact.cells)
     selects = cells_that_select(store, cells)
     features = cells_features(store, [cell for cell in cells if selects.get(cell.id)])
     try:
         return write_features(site, lines, selects, features, f"files/{page.short}")
-    except ValueError as error:  # damaged feature lists must not remove numbers from a page
+    except ValueError as error:
+        # damaged feature lists must not remove numbers from a page
         return FeaturesPart(notes=[_reason(error).rstrip(".")])
 
 
-def _judge(site: Site, sources: Sources, artefact: Artefact | None, page: ArtefactPage) -> list[Verdict]:
+def _judge(
+    site: Site, sources: Sources, artefact: Artefact | None, page: ArtefactPage
+) -> list[Verdict]:
     """Return the verdicts on the claims that are tested on an artefact."""
     family = sources.families.get(page.paper, ())
-    absent = f"data missing: {page.commands[0]}" if page.state == DATA_MISSING else page.problem
-    evidence = Evidence(sources.store, site.overrides, artefacts={page.name: artefact or absent})
-    return judge([claim for claim in family if claim.rule.artefact == page.name], evidence, family)
+    absent = (
+        f"data missing: {page.commands[0]}"
+        if page.state == DATA_MISSING
+        else page.problem
+    )
+    evidence = Evidence(
+        sources.store, site.overrides, artefacts={page.name: artefact or absent}
+    )
+    return judge(
+        [claim for claim in family if claim.rule.artefact == page.name],
+        evidence,
+        family,
+    )
 
 
-def _state_of_reference(site: Site, artefact: Artefact | None, page: ArtefactPage) -> str:
+def _state_of_reference(
+    site: Site, artefact: Artefact | None, page: ArtefactPage
+) -> str:
     """Return how the code has changed since the reference of an artefact was computed."""
     if page.reference is None or site.overrides:
         return "With the settings of the papers."
     provenance = page.reference.provenance
     try:
-        changes = changes_since(page.name, provenance, None if provenance.settings else artefact)
+        changes = changes_since(
+            page.name, provenance, None if provenance.settings else artefact
+        )
     except MissingDataError:
         return "Not compared with the code, because data are missing."
-    return f"Older than the code: {'; '.join(changes)}." if changes else "Up to date with the code."
+    return (
+        f"Older than the code: {'; '.join(changes)}."
+        if changes
+        else "Up to date with the code."
+    )
 
 
 def _reason(error: Exception) -> str:
@@ -209,16 +264,22 @@ def _reason(error: Exception) -> str:
 def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of numbers with `difference`, ours minus printed, and `standard_errors`, on that scale.
 
-    The standard error of each side is its sd times our scale, see `standard_error_scale`, because both use the same
-    protocol. If the paper prints no sd, our standard error is used for both. The result is NaN if a side is not a
-    number, or if nothing is randomised, because any difference is then real. `number` and `printed_number` are NaN for
-    text; `text` and `printed` hold both values as text.
+    The standard error of each side is its sd times our scale, see
+    `standard_error_scale`, because both use the same protocol. If the paper prints no
+    sd, our standard error is used for both. The result is NaN if a side is not a
+    number, or if nothing is randomised, because any difference is then real. `number`
+    and `printed_number` are NaN for text; `text` and `printed` hold both values as
+    text.
     """
     names = ("value", "printed_value", "scale", "sd", "printed_sd")
-    ours, printed, scale, sd, printed_sd = (pd.to_numeric(frame[name], errors="coerce") for name in names)
+    ours, printed, scale, sd, printed_sd = (
+        pd.to_numeric(frame[name], errors="coerce") for name in names
+    )
     difference = ours - printed
     error = np.hypot(sd * scale, (printed_sd * scale).fillna(sd * scale))
-    standard_errors = (difference / error.where(error > 0)).where(difference != 0, 0.0 * error)
+    standard_errors = (difference / error.where(error > 0)).where(
+        difference != 0, 0.0 * error
+    )
     return frame.assign(
         number=ours, printed_number=printed, sd=sd, printed_sd=printed_sd, difference=difference,
         standard_errors=standard_errors, text=frame["value"].map(value_text),
@@ -229,8 +290,13 @@ def compare_with_print(frame: pd.DataFrame) -> pd.DataFrame:
 def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.Series:
     """Return the number of measured planned trials by `certificate`, `cell` and `state`."""
     trials = planned_trials(store, cells, [*STATES.values()])
-    counts = {name: trials.groupby(["cell", trials[column].rename("state")]).size() for name, column in STATES.items()}
-    return pd.concat(counts, names=["certificate"]).drop("not measured", level="state", errors="ignore")
+    counts = {
+        name: trials.groupby(["cell", trials[column].rename("state")]).size()
+        for name, column in STATES.items()
+    }
+    return pd.concat(counts, names=["certificate"]).drop(
+        "not measured", level="state", errors="ignore"
+    )
 
 
 def sum_certificates(pages: Iterable[ArtefactPage]) -> dict[str, dict[str, int]]:
@@ -240,16 +306,23 @@ def sum_certificates(pages: Iterable[ArtefactPage]) -> dict[str, dict[str, int]]
         return {}
     by_cell = pd.concat(frames).groupby(level=["certificate", "cell", "state"]).max()
     sums: dict[str, dict[str, int]] = {}
-    for (name, state), n_trials in by_cell.groupby(level=["certificate", "state"]).sum().items():  # type: ignore[misc, unused-ignore]
+    by_state = by_cell.groupby(level=["certificate", "state"]).sum()
+    for (name, state), n_trials in by_state.items():  # type: ignore[misc, unused-ignore]
         sums.setdefault(str(name), {})[str(state)] = int(n_trials)
-    return {name: states for name, states in sums.items() if states.keys() != {"no bound"}}
+    return {
+        name: states for name, states in sums.items() if states.keys() != {"no bound"}
+    }
 
 
-def tally(verdicts: Iterable[Verdict], readings: Mapping[str, ClaimReadings]) -> list[tuple[str, int]]:
+def tally(
+    verdicts: Iterable[Verdict], readings: Mapping[str, ClaimReadings]
+) -> list[tuple[str, int]]:
     """Return the number of the papers' own claims with each verdict, firm or depending on the reading."""
     robustness = {claim: of_claim.robustness for claim, of_claim in readings.items()}
     own = [verdict for verdict in verdicts if verdict.claim.kind == "paper"]
-    return tallied(counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own)
+    return tallied(
+        counted(verdict.claim.id, verdict.verdict, robustness) for verdict in own
+    )
 
 
 # ---- Readings and reference
@@ -262,7 +335,9 @@ def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, ClaimRea
         try:
             outcome = stored_outcome(file.paper, results)
         except (ValueError, OSError) as error:
-            log.warning("report: the readings of %s cannot be shown: %s", file.paper, error)
+            log.warning(
+                "report: the readings of %s cannot be shown: %s", file.paper, error
+            )
             continue
         if outcome is not None:
             readings |= claim_readings(outcome)
@@ -278,9 +353,15 @@ def claim_readings(outcome: Outcome) -> dict[str, ClaimReadings]:
         if robustness.n_run and options:
             readings[claim.id] = ClaimReadings(
                 robustness=robustness,
-                places=[place for place in outcome.multiverse.readings.places if place.id in options],
+                places=[
+                    place
+                    for place in outcome.multiverse.readings.places
+                    if place.id in options
+                ],
                 options=options,
-                universes=by_effect(outcome.universes[outcome.universes["claim"] == claim.id]),
+                universes=by_effect(
+                    outcome.universes[outcome.universes["claim"] == claim.id]
+                ),
                 margins=getattr(claim.rule, "margins", ()),
                 printed=None if claim.rule.artefact == PANEL else printed_effect(claim),
                 part_of_data=outcome.multiverse.part(claim.rule.artefact),
@@ -300,14 +381,19 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
     """
     folder = current_project().root / "results" / FOLDER
     reference = Reference.read(folder)
-    artefact_of = {claim.id: claim.rule.artefact for file in files for claim in file.claims}
+    artefact_of = {
+        claim.id: claim.rule.artefact for file in files for claim in file.claims
+    }
     claims = reference.claims()
     claims = claims[claims["id"].isin([*artefact_of])]
     own = claims[claims["kind"] == "paper"]
     parts = {}
     for name, part in reference.artefacts.items():
         short = name.rpartition("/")[2]
-        paths = sorted((folder / file for file in part["files"]), key=lambda path: path.stem != short)
+        paths = sorted(
+            (folder / file for file in part["files"]),
+            key=lambda path: path.stem != short,
+        )
         figures = [path for path in paths if path.suffix == ".svg"]
         for path in figures:
             (report / FOLDER / short).mkdir(parents=True, exist_ok=True)
@@ -319,6 +405,9 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
             figures=[path.name for path in figures],
             numbers=reference_numbers(folder / "tables" / f"{name}.csv"),
         )
-    counts = {str(paper): tallied(verdicts) for paper, verdicts in own.groupby("paper")["counted"]}
+    counts = {
+        str(paper): tallied(verdicts)
+        for paper, verdicts in own.groupby("paper")["counted"]
+    }
     by_claim = {line["id"]: line for line in claims.to_dict("records")}
     return ProjectReference(parts, by_claim, counts, int(reference.cost()["trials"]))

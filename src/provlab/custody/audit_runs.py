@@ -56,7 +56,8 @@ class AuditRun:
     n_stored, n_drawn : int
         Trials in the store at the time, and in the sample.
     packed : str
-        "benchmark", or the paper whose readings have these packed trials; "" for a store.
+        "benchmark", or the paper whose readings have these packed trials; "" for a
+        store.
     interrupted : bool
         Whether the run was interrupted; `trials` then has those compared before.
     skipped : dict
@@ -94,7 +95,12 @@ class AuditRun:
         lines = []
         for trial in trials.itertuples():
             place = f"repeat {trial.repeat}, fold {trial.fold}, draw {trial.draw}"
-            lines.append((f"{trial.dataset} {trial.selector}, {place} [{trial.key[:12]}]", trial.differences))
+            lines.append(
+                (
+                    f"{trial.dataset} {trial.selector}, {place} [{trial.key[:12]}]",
+                    trial.differences,
+                )
+            )
         return lines
 
     @property
@@ -109,8 +115,17 @@ class AuditRun:
         """Write the run atomically to a file below `results`/audits, and return the file."""
         stamp = datetime.fromisoformat(self.when).strftime("%Y%m%dT%H%M%S.%fZ")
         path = results / "audits" / f"{stamp}-{self.seed}.json"
-        frames = {name: getattr(self, name).to_dict("records") for name in ("trials", "agreement")}
-        write_text(path, json.dumps({"format": FORMAT, **vars(self), **frames}, indent=1, allow_nan=False) + "\n")
+        frames = {
+            name: getattr(self, name).to_dict("records")
+            for name in ("trials", "agreement")
+        }
+        write_text(
+            path,
+            json.dumps(
+                {"format": FORMAT, **vars(self), **frames}, indent=1, allow_nan=False
+            )
+            + "\n",
+        )
         return path
 
 
@@ -141,7 +156,9 @@ def _read_run(path: Path) -> AuditRun:
     data["trials"] = trials.assign(differences=trials["differences"].map(_triples))
     data["agreement"] = frame_of(data["agreement"], AGREEMENT)
     run: AuditRun = read_as(AuditRun, data, FORMAT)
-    if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
+    if datetime.fromisoformat(run.when).utcoffset() is None or not {
+        *run.trials["outcome"]
+    } <= {*OUTCOMES}:
         raise ValueError("a time without a time zone, or an unknown outcome")
     return run
 
@@ -165,7 +182,9 @@ def audits_frame(runs: Sequence[AuditRun]) -> pd.DataFrame:
         }  # fmt: skip
         for outcome in OUTCOMES:
             line[outcome] = run.count(outcome)
-        lines.append({**line, "skipped": sum(run.skipped.values()), "digits": run.digits})
+        lines.append(
+            {**line, "skipped": sum(run.skipped.values()), "digits": run.digits}
+        )
     frame = pd.DataFrame(lines)
     return frame.astype({"digits": "Int64"}) if lines else frame
 

@@ -1,7 +1,7 @@
 """State of an installation: packages, data sets and the store.
 
-Nothing is loaded or changed. Missing items can be downloaded. A warning lets runs continue; a problem stops them, or
-makes their results wrong.
+Nothing is loaded or changed. Missing items can be downloaded. A warning lets runs
+continue; a problem stops them, or makes their results wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from provlab.core.store import TrialStore
-from provlab.data import data_dir, dataset_members, dataset_names, read_source, source_names
+from provlab.data import (
+    data_dir,
+    dataset_members,
+    dataset_names,
+    read_source,
+    source_names,
+)
 from provlab.data.files import DATA_VARIABLE, MIRROR_VARIABLE, find_file, mirror_dir
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import usable_cores
@@ -55,17 +61,32 @@ def _installation() -> Findings:
     """Yield the environment that each record states."""
     for name, value in json.loads(environment()).items():
         if str(value).startswith("none"):
-            yield name, WARNING, value, f"its trials have other keys; with a C++ compiler: pip install {name}"
+            yield (
+                name,
+                WARNING,
+                value,
+                f"its trials have other keys; with a C++ compiler: pip install {name}",
+            )
         elif isinstance(value, list):
             yield name, OK, ", ".join(value)
         else:
             yield name, OK, str(value)
     revision = git_revision()
     if revision.endswith("+"):
-        yield "git revision", WARNING, revision[:12], "files differ from it, which new records state; commit first"
+        yield (
+            "git revision",
+            WARNING,
+            revision[:12],
+            "files differ from it, which new records state; commit first",
+        )
     else:
         yield "git revision", OK, revision[:12] or "none: not a checkout"
-    yield "cores", OK, f"{usable_cores()} usable of {os.cpu_count()}", "a run starts a worker on each usable core"
+    yield (
+        "cores",
+        OK,
+        f"{usable_cores()} usable of {os.cpu_count()}",
+        "a run starts a worker on each usable core",
+    )
 
 
 def _data() -> Findings:
@@ -97,7 +118,8 @@ def _files(name: str) -> tuple[str, ...]:
     value = f"{n_files - n_absent} of {n_files} files"
     if form:
         value += f" of the form {form}"
-    if not n_absent or (dataset_members(name) and n_absent < n_files):  # a part of a collection can be used
+    # a part of a collection can be used
+    if not n_absent or (dataset_members(name) and n_absent < n_files):
         return OK, value
     return MISSING, f"{value}, lacks {absent[form][0]}", f"provsel fetch {name}"
 
@@ -105,19 +127,43 @@ def _files(name: str) -> tuple[str, ...]:
 def _store(folder: Path) -> Findings:
     """Check the keys of a store without changing it."""
     if folder.exists() and not folder.is_dir():
-        yield "folder", PROBLEM, f"{folder}: not a folder", "name another results folder"
+        yield (
+            "folder",
+            PROBLEM,
+            f"{folder}: not a folder",
+            "name another results folder",
+        )
         return
     paths = sorted(folder.glob("*.parquet"))
-    yield "folder", OK, f"{folder}: {len(paths)} files, {sum(path.stat().st_size for path in paths) / 1e6:.1f} MB"
+    yield (
+        "folder",
+        OK,
+        f"{folder}: {len(paths)} files, {sum(path.stat().st_size for path in paths) / 1e6:.1f} MB",
+    )
     store = TrialStore(folder, read_only=True)
     try:
         n_trials = len(store.keys())
     except (ValueError, OSError) as error:
-        yield "trials", PROBLEM, f"{error!s:.300}", "fix that, or use another results folder"
+        yield (
+            "trials",
+            PROBLEM,
+            f"{error!s:.300}",
+            "fix that, or use another results folder",
+        )
         return
     for name, wrong in store.passed_over.items():
         advice = "restore a copy; otherwise the next run sets it aside and recomputes its trials"
         yield name, PROBLEM, f"{wrong:.200}", advice
-    yield "trials", OK, f"{n_trials:,}", "" if n_trials else "provsel reproduce NAME, or provsel run"
+    yield (
+        "trials",
+        OK,
+        f"{n_trials:,}",
+        "" if n_trials else "provsel reproduce NAME, or provsel run",
+    )
     for path in sorted(folder.glob("*.damaged")):
-        yield path.name, WARNING, "set aside, its trials count as not run", "delete it once they are stored again"
+        yield (
+            path.name,
+            WARNING,
+            "set aside, its trials count as not run",
+            "delete it once they are stored again",
+        )

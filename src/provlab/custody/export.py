@@ -1,9 +1,10 @@
 """Export of a store for other people: the trials as Parquet, for `provsel merge`, and as one CSV file.
 
-`trials.csv` has one line per trial. A missing value is empty, and an empty string is quoted (`""`). Numbers have all
-their digits. A list of features is `3 1 2`, and a list of names is JSON. A text that a spreadsheet would evaluate as a
-formula is preceded by a single quote, see `provlab.project.messages`. `README.md` explains the columns, and cites the
-data.
+`trials.csv` has one line per trial. A missing value is empty, and an empty string is
+quoted (`""`). Numbers have all their digits. A list of features is `3 1 2`, and a list
+of names is JSON. A text that a spreadsheet would evaluate as a formula is preceded by a
+single quote, see `provlab.project.messages`. `README.md` explains the columns, and
+cites the data.
 """
 
 from __future__ import annotations
@@ -68,10 +69,17 @@ def export(results: Path, target: Path) -> dict[str, str]:
     store = TrialStore(results / "store")
     trials = store.query()
     if not len(trials):
-        raise ValueError(f"export: expected stored trials in {store.folder}, found none; run provsel reproduce first.")
+        raise ValueError(
+            f"export: expected stored trials in {store.folder}, found none; run provsel reproduce first."
+        )
     if target.is_dir() and any(target.iterdir()) and not (target / TRIALS).is_file():
-        raise ValueError(f"export: expected a new folder or an earlier export, got {target}; name another folder.")
-    files = {TRIALS: "trials, one per line", "README.md": "columns, and citations of the data"}
+        raise ValueError(
+            f"export: expected a new folder or an earlier export, got {target}; name another folder."
+        )
+    files = {
+        TRIALS: "trials, one per line",
+        "README.md": "columns, and citations of the data",
+    }
     with replacing_folder(target, keep=True) as folder:
         TrialStore(folder / "store").add(trials)
         for path in (folder / "store").iterdir():
@@ -91,26 +99,33 @@ def data_set_table(trials: pa.Table) -> list[str]:
     table = [["data set", "citation", "licence"]]
     for name in sorted(names.intersection(source_names())):
         source = read_source(name)
-        table.append([name, escape_markdown(source.citation), escape_markdown(source.licence)])
+        table.append(
+            [name, escape_markdown(source.citation), escape_markdown(source.licence)]
+        )
     return table_lines(table)
 
 
 def write_csv(table: pa.Table, path: Path) -> None:
     """Write a table atomically, with formulas escaped and with lists as strings such as "3 1 2"."""
-    columns = {field.name: _as_cells(table[field.name], field.type) for field in table.schema}
+    columns = {
+        field.name: _as_cells(table[field.name], field.type) for field in table.schema
+    }
     with replacing(path) as temporary:
         pcsv.write_csv(pa.table(columns), temporary)
 
 
 def _as_cells(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:
     """Return a column for CSV: numbers unchanged, strings without control characters and formulas."""
-    if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):  # a name may contain spaces
+    # a name may contain spaces
+    if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):
         return pa.array([_json_of(names) for names in column.to_pylist()], pa.string())
     if pa.types.is_list(kind):
         return pc.binary_join(pc.cast(column, pa.list_(pa.string())), " ")
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         texts = column.unique().drop_null()
-        cells = pa.array([as_cell(visible(text)) for text in texts.to_pylist()], pa.string())
+        cells = pa.array(
+            [as_cell(visible(text)) for text in texts.to_pylist()], pa.string()
+        )
         return cells.take(pc.index_in(column, value_set=texts))
     return column
 

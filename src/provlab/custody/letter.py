@@ -1,7 +1,8 @@
 """Summaries of readings: tables for the terminal, and a letter of one page to the authors of a paper.
 
-A letter introduces its senders, asks about the open places, and reports the verdicts. Its counts are those of the
-README. The folder of a paper can contain a template with a further paragraph.
+A letter introduces its senders, asks about the open places, and reports the verdicts.
+Its counts are those of the README. The folder of a paper can contain a template with a
+further paragraph.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ from provlab.project.terminal import table
 from provlab.verdicts.claims.rules import CONTRADICTED, DEPENDS_ON_READING, REPLICATED
 from provlab.verdicts.claims.schema import Claim
 from provlab.verdicts.readings.prints import nearest
-from provlab.verdicts.readings.robustness import Robustness, count_text, percentages, robustness_frame, tallied
+from provlab.verdicts.readings.robustness import (
+    Robustness,
+    count_text,
+    percentages,
+    robustness_frame,
+    tallied,
+)
 from provlab.verdicts.readings.schema import Part, Place
 from provlab.verdicts.readings.study import Outcome
 from provlab.verdicts.readings.universes import Multiverse
@@ -45,7 +52,11 @@ class Question(NamedTuple):
 
 
 def letter(
-    outcome: Outcome, counts: Mapping[str, str] | None = None, *, outdated: Collection[str] = (), own: str = ""
+    outcome: Outcome,
+    counts: Mapping[str, str] | None = None,
+    *,
+    outdated: Collection[str] = (),
+    own: str = "",
 ) -> str:
     """Return a letter to the authors of a paper, as Markdown.
 
@@ -53,19 +64,32 @@ def letter(
     ----------
     outcome : Outcome
     counts : mapping, optional
-        Counted verdict of each of the paper's own claims, by id; by default of those tested under readings.
+        Counted verdict of each of the paper's own claims, by id; by default of those
+        tested under readings.
     outdated : collection of str
-        Artefacts whose readings were computed with code or data that have changed since.
+        Artefacts whose readings were computed with code or data that have changed
+        since.
     own : str
         A paragraph about this paper.
     """
     multiverse = outcome.multiverse
     readings = multiverse.readings
-    robustness = {of_claim.claim: of_claim for of_claim in outcome.robustness if of_claim.n_run}
+    robustness = {
+        of_claim.claim: of_claim for of_claim in outcome.robustness if of_claim.n_run
+    }
     if counts is None:
-        counts = {name: of_claim.counts_as(of_claim.default) for name, of_claim in robustness.items()}
-    claims = {claim.id: claim for claim in multiverse.family if claim.kind == "paper" and claim.id in counts}
-    of_own_claims = [of_claim for name, of_claim in robustness.items() if name in claims]
+        counts = {
+            name: of_claim.counts_as(of_claim.default)
+            for name, of_claim in robustness.items()
+        }
+    claims = {
+        claim.id: claim
+        for claim in multiverse.family
+        if claim.kind == "paper" and claim.id in counts
+    }
+    of_own_claims = [
+        of_claim for name, of_claim in robustness.items() if name in claims
+    ]
     tally = tallied(counts[name] for name in claims)
     citation, notes = papers()[readings.paper].read_notes()
     title = re.match(r"\s*\*([^*]+)\*", notes)
@@ -82,9 +106,21 @@ def letter(
         examples=_examples(claims.values(), counts, robustness, outdated),
         robustness=robustness,
         places={place.id: place for place in readings.places},
-        parts=dict.fromkeys(part.why for part in _parts(multiverse, claims.values()).values()),
-        prints={_in_words(name): _near(frame) for name, frame in outcome.prints.items() if len(frame)},
-        outdated=sorted({claim.where for claim in claims.values() if claim.rule.artefact in outdated}),
+        parts=dict.fromkeys(
+            part.why for part in _parts(multiverse, claims.values()).values()
+        ),
+        prints={
+            _in_words(name): _near(frame)
+            for name, frame in outcome.prints.items()
+            if len(frame)
+        },
+        outdated=sorted(
+            {
+                claim.where
+                for claim in claims.values()
+                if claim.rule.artefact in outdated
+            }
+        ),
         own=own.strip(),
     )
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -96,7 +132,9 @@ def _owner() -> dict[str, Any] | None:
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> list[Question]:
+def _questions(
+    places: Iterable[Place], robustness: Iterable[Robustness]
+) -> list[Question]:
     """Return the questions to the authors, sorted by the number of claims that they change."""
     turned_by_text = defaultdict[str, set[str]](set)
     by_text = dict[str, Place]()
@@ -110,18 +148,27 @@ def _questions(places: Iterable[Place], robustness: Iterable[Robustness]) -> lis
         n_turned = len(turned_by_text[text])
         if n_turned and place.in_letter != "never":
             questions.append(Question(place, n_turned))
-    questions.sort(key=lambda question: (question.place.in_letter != "always", -question.n_turned))
+    questions.sort(
+        key=lambda question: (question.place.in_letter != "always", -question.n_turned)
+    )
     return sorted(questions[:N_QUESTIONS], key=lambda question: -question.n_turned)
 
 
 def _examples(
-    claims: Iterable[Claim], counts: Mapping[str, str], robustness: Mapping[str, Robustness], outdated: Collection[str]
+    claims: Iterable[Claim],
+    counts: Mapping[str, str],
+    robustness: Mapping[str, Robustness],
+    outdated: Collection[str],
 ) -> dict[str, Claim]:
     """Return the claim with the most readings for each verdict in `QUOTED`."""
     examples = dict[str, Claim]()
     for claim in claims:
         verdict = counts[claim.id]
-        if verdict in QUOTED and claim.id in robustness and claim.rule.artefact not in outdated:
+        if (
+            verdict in QUOTED
+            and claim.id in robustness
+            and claim.rule.artefact not in outdated
+        ):
             best = examples.setdefault(verdict, claim)
             if robustness[claim.id].n_universes > robustness[best.id].n_universes:
                 examples[verdict] = claim
@@ -141,13 +188,17 @@ def plan_text(multiverse: Multiverse) -> str:
     for claim in multiverse.claims:
         touching.update(multiverse.touching(claim))
     places = [multiverse.readings.places[k] for k in sorted(touching)]
-    options = ", ".join(f"{place.id} ({len(place.options)})" for place in places) or "none"
+    options = (
+        ", ".join(f"{place.id} ({len(place.options)})" for place in places) or "none"
+    )
     text = (
         f"{len(multiverse.claims)} claims, {n_universes} universes each, {sum(numbers)} verdicts\n"
         f"open places and their options: {options}"
     )
     for name, part in _parts(multiverse, multiverse.claims).items():
-        text += f"\n{name}: on part of the data ({part.settings}): {part.why} All: --whole"
+        text += (
+            f"\n{name}: on part of the data ({part.settings}): {part.why} All: --whole"
+        )
     return text
 
 
@@ -155,7 +206,9 @@ def robustness_table(outcome: Outcome) -> Table:
     """Return a table of claims with shares of verdicts, the decisive place, and the smallest decisive change."""
     lines = []
     frame = robustness_frame(outcome.robustness)
-    for line, robustness in zip(frame.to_dict("records"), outcome.robustness, strict=True):
+    for line, robustness in zip(
+        frame.to_dict("records"), outcome.robustness, strict=True
+    ):
         shown = {
             "claim": line["claim"],
             "universes": count_text(line["run"], line["universes"]),
@@ -164,12 +217,18 @@ def robustness_table(outcome: Outcome) -> Table:
             "decisive place": "", "largest share of variance": "", "smallest change for another verdict": "",
         }  # fmt: skip
         if line["turned_by"]:
-            shown["decisive place"] = f"{line['turned_by']} ({line['turns']:.0%} of pairs)"
+            shown["decisive place"] = (
+                f"{line['turned_by']} ({line['turns']:.0%} of pairs)"
+            )
         if line["varied_by"]:
-            shown["largest share of variance"] = f"{line['varied_by']} ({line['variance']:.0%} of variance)"
+            shown["largest share of variance"] = (
+                f"{line['varied_by']} ({line['variance']:.0%} of variance)"
+            )
         if line["flips"]:
             more = f" (and {line['flips'] - 1} more)" if line["flips"] > 1 else ""
-            shown["smallest change for another verdict"] = f"{line['flip']}: {line['flip_verdict']}{more}"
+            shown["smallest change for another verdict"] = (
+                f"{line['flip']}: {line['flip_verdict']}{more}"
+            )
         lines.append(shown)
     return table(lines)
 
@@ -182,10 +241,14 @@ def print_lines(outcome: Outcome) -> Iterator[str]:
         near = _near(frame)
         best = near["best"]
         is_single = near["n_best"] == 1
-        nearest = "the nearest has" if is_single else f"the nearest {near['n_best']} have"
+        nearest = (
+            "the nearest has" if is_single else f"the nearest {near['n_best']} have"
+        )
         common = ""
         if near["told"]:
-            common = f", with {near['told']}" if is_single else f", all with {near['told']}"
+            common = (
+                f", with {near['told']}" if is_single else f", all with {near['told']}"
+            )
         yield (
             f"{name}: {near['n']} universes compared with the printed values; {nearest} {best['exact']} of "
             f"{best['printed']} cells as printed{common}"
@@ -206,7 +269,11 @@ def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
 def _near(frame: pd.DataFrame) -> dict[str, Any]:
     """Return the number of universes nearest to the printed numbers, one of them, and the default universe."""
     lines = frame.to_dict("records")
-    decided = [f"{place}={options[0]}" for place, options in nearest(frame).items() if len(options) == 1]
+    decided = [
+        f"{place}={options[0]}"
+        for place, options in nearest(frame).items()
+        if len(options) == 1
+    ]
     return {
         "n": len(lines),
         "n_best": int((frame["rank"] == 1).sum()),

@@ -1,8 +1,10 @@
 """Merge stores of several people into one, and report their disagreements.
 
-A trial is identified by its key on every machine, so the union of stores is one store. If two stores have the
-same trial, the results are compared as in an audit (`provlab.custody.agreement`). They must agree bit for bit in the
-same environment, and to the promised digits otherwise. Any larger difference is a conflict, which people must resolve.
+A trial is identified by its key on every machine, so the union of stores is one store.
+If two stores have the same trial, the results are compared as in an audit
+(`provlab.custody.agreement`). They must agree bit for bit in the same environment, and
+to the promised digits otherwise. Any larger difference is a conflict, which people must
+resolve.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ def split_repeated(trials: pa.Table) -> tuple[pa.Table, pa.Table]:
     return trials.filter(pa.array(~is_repeated)), trials.filter(pa.array(is_repeated))
 
 
-def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dict[str, int], pd.DataFrame]:
+def compare_known(
+    earlier: pa.Table, trials: pa.Table, source: str
+) -> tuple[dict[str, int], pd.DataFrame]:
     """Compare the trials of a source with the same earlier trials, which state their `FIRST` source.
 
     Returns
@@ -79,15 +83,26 @@ def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dic
     conflicts : DataFrame
         One line per differing column of a trial, see `CONFLICT_COLUMNS`.
     """
-    # a column that one side never wrote belongs to another version and is not a disagreement
+    # a column that one side never wrote belongs to another version and is not a
+    # disagreement
     written = _written(earlier) & _written(trials)
-    names = [name for name in agreement.compared_columns(trials.column_names) if name in written]
+    names = [
+        name
+        for name in agreement.compared_columns(trials.column_names)
+        if name in written
+    ]
     differences = agreement.differences(earlier, trials, names)
     outcomes = agreement.outcomes(earlier, trials, differences)
-    wrong = differences[outcomes[differences["row"]] == DIFFERENT].sort_values("row", kind="stable")
+    wrong = differences[outcomes[differences["row"]] == DIFFERENT].sort_values(
+        "row", kind="stable"
+    )
     rows = pa.array(wrong["row"], pa.int64())
     lines = trials.select(PLACE).take(rows).to_pandas()
-    lines = lines.assign(source=earlier[FIRST].take(rows).to_pandas(), other=source, column=wrong["column"].to_numpy())
+    lines = lines.assign(
+        source=earlier[FIRST].take(rows).to_pandas(),
+        other=source,
+        column=wrong["column"].to_numpy(),
+    )
     pairs = list(map(agreement.short_texts, wrong["stored"], wrong["now"]))
     lines[["first", "second"]] = pd.DataFrame(pairs, columns=["first", "second"])
     counts = {outcome: int((outcomes == outcome).sum()) for outcome in OUTCOMES}
@@ -96,7 +111,9 @@ def compare_known(earlier: pa.Table, trials: pa.Table, source: str) -> tuple[dic
 
 def _written(trials: pa.Table) -> set[str]:
     """Return the columns in which at least one trial has a value."""
-    return {name for name in trials.column_names if trials[name].null_count < len(trials)}
+    return {
+        name for name in trials.column_names if trials[name].null_count < len(trials)
+    }
 
 
 def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataFrame:
@@ -109,7 +126,8 @@ def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataF
     target : Path
         Results folder, whose trials take precedence.
     keep_first : bool
-        Whether to keep the first version of trials that differ. Otherwise nothing is written in that case.
+        Whether to keep the first version of trials that differ. Otherwise nothing is
+        written in that case.
 
     Returns
     -------
@@ -119,8 +137,9 @@ def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataF
     Raises
     ------
     ValueError
-        If a source has no trials, a record that does not identify its trial, or a column whose type differs from
-        earlier sources; or if a store is invalid, see `TrialStore.read`.
+        If a source has no trials, a record that does not identify its trial, or a
+        column whose type differs from earlier sources; or if a store is invalid, see
+        `TrialStore.read`.
     """
     store = TrialStore(target / "store")
     ours = store.query()
@@ -130,7 +149,9 @@ def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataF
     fresh = []
     for name in sources:
         trials, repeated = split_repeated(source_trials(Path(name)))
-        firsts = with_source(trials, name).take(pc.index_in(repeated["key"], value_set=trials["key"].combine_chunks()))
+        firsts = with_source(trials, name).take(
+            pc.index_in(repeated["key"], value_set=trials["key"].combine_chunks())
+        )
         repeat_counts, repeat_conflicts = compare_known(firsts, repeated, name)
         places = pc.index_in(trials["key"], value_set=earlier["key"].combine_chunks())
         counts, new_conflicts = compare_known(
@@ -139,7 +160,9 @@ def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataF
         conflicts += [repeat_conflicts, new_conflicts]
         fresh.append(trials.filter(pc.is_null(places)))
         try:
-            earlier = pa.concat_tables([earlier, with_source(fresh[-1], name)], promote_options="permissive")
+            earlier = pa.concat_tables(
+                [earlier, with_source(fresh[-1], name)], promote_options="permissive"
+            )
         except pa.ArrowTypeError as error:
             raise ValueError(
                 f"merge: its columns have other types than in earlier sources: {error}; rename the "
@@ -147,8 +170,12 @@ def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataF
             ) from error
         print(f"{name}: {len(fresh[-1])} new trials; known: {_counts_text(counts)}")
         if len(repeated):
-            print(f"{name}: {len(repeated)} rows repeat the key of an earlier row: {_counts_text(repeat_counts)}")
-    lines = pd.concat([frame for frame in conflicts if len(frame)] or conflicts[:1], ignore_index=True)
+            print(
+                f"{name}: {len(repeated)} rows repeat the key of an earlier row: {_counts_text(repeat_counts)}"
+            )
+    lines = pd.concat(
+        [frame for frame in conflicts if len(frame)] or conflicts[:1], ignore_index=True
+    )
     if keep_first or lines.empty:
         store.prepare()
         for table in fresh:
@@ -157,7 +184,9 @@ def merge(sources: Iterable[str], target: Path, *, keep_first: bool) -> pd.DataF
 
 
 def _counts_text(counts: dict[str, int]) -> str:
-    same = f"{counts[IDENTICAL]} identical, {counts[CLOSE]} equal to the promised digits"
+    same = (
+        f"{counts[IDENTICAL]} identical, {counts[CLOSE]} equal to the promised digits"
+    )
     return f"{same}, {counts[DIFFERENT]} different"
 
 

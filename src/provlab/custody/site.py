@@ -43,9 +43,21 @@ from provlab.project.papers import artefact_names, papers
 from provlab.project.project import current_project
 from provlab.report.artefact import ArtefactPage
 from provlab.report.claim import write_claim
-from provlab.report.templating import Site, check_names, fold_notes, render_notes, write_assets
+from provlab.report.templating import (
+    Site,
+    check_names,
+    fold_notes,
+    render_notes,
+    write_assets,
+)
 from provlab.run.executors import usable_cores
-from provlab.verdicts.claims.rules import CONTRADICTED, NO_DIFFERENCE, NOT_CONTRADICTED, NOT_RUN, REPLICATED
+from provlab.verdicts.claims.rules import (
+    CONTRADICTED,
+    NO_DIFFERENCE,
+    NOT_CONTRADICTED,
+    NOT_RUN,
+    REPLICATED,
+)
 from provlab.verdicts.claims.schema import PANEL, all_claim_files, claim_paths
 from provlab.verdicts.claims.verdicts import Verdict
 from provlab.verdicts.panel_scores import Scores
@@ -62,7 +74,9 @@ PER_PROCESS = 8
 """Minimum number of artefacts per process, because starting a process takes longer than writing fewer."""
 
 
-def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
+def build_report(
+    results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None
+) -> Path:
     """Write `results`/report and return its index.html.
 
     The new pages replace the old ones once all are written; other files are kept.
@@ -74,7 +88,8 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     overrides : sequence of str
         The user's settings, to which states and verdicts refer.
     n_jobs : int, optional
-        Processes; by default one per core, at most `MAX_PROCESSES`, and at most one for `PER_PROCESS` artefacts.
+        Processes; by default one per core, at most `MAX_PROCESSES`, and at most one for
+        `PER_PROCESS` artefacts.
 
     Raises
     ------
@@ -89,18 +104,25 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     return target / "index.html"
 
 
-def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs: int | None) -> None:
+def _write_site(
+    results: Path, folder: Path, overrides: tuple[str, ...], n_jobs: int | None
+) -> None:
     """Write all pages into a folder."""
     store = _read_store(results)
     artefacts = artefact_names()
     files = all_claim_files()
     paper_names = tuple(dict.fromkeys(name.split("/")[0] for name in artefacts))
-    check_names(paper_names, artefacts, [claim.id for file in files for claim in file.claims])
+    check_names(
+        paper_names, artefacts, [claim.id for file in files for claim in file.claims]
+    )
     runs, run_problems = read_runs(results)
     panel = stored_folder()
-    has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()  # as for other reference results
+    # as for other reference results
+    has_panel = panel.is_relative_to(current_project().root) and panel.is_dir()
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    site = Site(results, folder, overrides, now, len(store), paper_names, len(runs), has_panel)
+    site = Site(
+        results, folder, overrides, now, len(store), paper_names, len(runs), has_panel
+    )
     audits = read_audits(results)
     sources = Sources(
         store=store,
@@ -110,18 +132,35 @@ def _write_site(results: Path, folder: Path, overrides: tuple[str, ...], n_jobs:
         reference=project_reference(folder, files),
     )
     if n_jobs is None:
-        n_jobs = max(1, min(usable_cores(), MAX_PROCESSES, len(artefacts) // PER_PROCESS))
-    parts: list[Callable[[], ArtefactPage | None]] = [partial(show_artefact, site, sources, name) for name in artefacts]
+        n_jobs = max(
+            1, min(usable_cores(), MAX_PROCESSES, len(artefacts) // PER_PROCESS)
+        )
+    parts: list[Callable[[], ArtefactPage | None]] = [
+        partial(show_artefact, site, sources, name) for name in artefacts
+    ]
     if has_panel:
-        of_panel = [partial(_write_stored_panel, site, panel), partial(_write_statements, site, panel.parent, sources)]
+        of_panel = [
+            partial(_write_stored_panel, site, panel),
+            partial(_write_statements, site, panel.parent, sources),
+        ]
         parts = [*of_panel, *parts]  # the longest first
     pages = [page for page in _write_parts(parts, n_jobs) if page is not None]
     _check_settings(overrides, pages)
     run_parts, unshown = write_runs(site, store, runs)
-    shared: dict[str, Any] = {"runs": run_parts, "run_problems": [*run_problems, *unshown]}
+    shared: dict[str, Any] = {
+        "runs": run_parts,
+        "run_problems": [*run_problems, *unshown],
+    }
     if site.papers:
-        verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
-        ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
+        verdicts = {
+            verdict.claim.id: verdict for page in pages for verdict in page.verdicts
+        }
+        ordered = [
+            verdicts[claim.id]
+            for file in files
+            for claim in file.claims
+            if claim.id in verdicts
+        ]
         _write_overview(site, sources, pages, ordered, audits, shared)
     else:
         site.write("index.html", "overview_runs.html", "Comparison", "index", **shared)
@@ -133,7 +172,8 @@ def _read_store(results: Path) -> StoreSnapshot:
     """Return a snapshot of the store, with the lists of selected features if they fit into memory."""
     store = StoreSnapshot(TrialStore(results / "store"))
     n_selected = store.column("n_selected")
-    selects = pc.less(n_selected, store.column("n_features"))  # methods that keep all features have no list
+    # methods that keep all features have no list
+    selects = pc.less(n_selected, store.column("n_features"))
     n_listed = pc.sum(pc.if_else(selects, n_selected, 0), min_count=0).as_py()
     if n_listed <= AT_ONCE:
         store = store.with_large(store.table["cell"].unique().to_pylist())
@@ -144,7 +184,9 @@ def _audited(audits: Sequence[AuditRun]) -> dict[str, Counter[str]]:
     """Return by cell how many trials were identical, close and different in audits."""
     outcomes: dict[str, Counter[str]] = {}
     for run in audits:
-        for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
+        for cell, outcome in zip(
+            run.trials["cell"], run.trials["outcome"], strict=True
+        ):
             outcomes.setdefault(cell, Counter())[outcome] += 1
     return outcomes
 
@@ -167,7 +209,11 @@ def _write_stored_panel(site: Site, folder: Path) -> None:
     also = dict.fromkeys(write_field(site, folder.parent), FIELD_LINK)
     panel = read_panel(folder)
     for task in TASKS:
-        links = {f"{FOLDERS[other]}/index.html": TITLES[other] for other in TASKS if other != task}
+        links = {
+            f"{FOLDERS[other]}/index.html": TITLES[other]
+            for other in TASKS
+            if other != task
+        }
         write_panel(
             site, Scores.of(panel, task), also=links | also, answer=stored_answers(folder, task),
             overlap=read_overlaps(folder, task),
@@ -183,14 +229,18 @@ def _write_statements(site: Site, reference: Path, sources: Sources) -> None:
         readings = {} if outcome is None else claim_readings(outcome)
         above = (STATEMENTS_TITLE, statements_page(paper))
         for verdict in verdicts:
-            write_claim(site, verdict, above, readings.get(verdict.claim.id), sources.reference)
+            write_claim(
+                site, verdict, above, readings.get(verdict.claim.id), sources.reference
+            )
 
 
 _parts: Sequence[Callable[[], ArtefactPage | None]] = ()
 """Functions that forked processes call, so that they share the snapshot of the store, which is too large to send."""
 
 
-def _write_parts(parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int) -> list[ArtefactPage | None]:
+def _write_parts(
+    parts: Sequence[Callable[[], ArtefactPage | None]], n_jobs: int
+) -> list[ArtefactPage | None]:
     """Call each part, which writes its own pages, and return the results in order."""
     global _parts
     if n_jobs == 1 or "fork" not in get_all_start_methods():
@@ -216,8 +266,12 @@ def _write_overview(
     of_runs: Mapping[str, Any],
 ) -> None:
     """Write the overview, the list of claims, the page of each paper, and the list of own runs."""
-    shared: dict[str, Any] = {"readings": sources.readings, "reference": sources.reference}
-    pages = sorted(pages, key=lambda page: not page.n_stored)  # stored artefacts come first
+    shared: dict[str, Any] = {
+        "readings": sources.readings,
+        "reference": sources.reference,
+    }
+    # stored artefacts come first
+    pages = sorted(pages, key=lambda page: not page.n_stored)
     titles: dict[str, str] = {}
     tallies: dict[str, list[tuple[str, int]]] = {}
     for name in dict.fromkeys(page.paper for page in pages):
@@ -246,12 +300,29 @@ def _write_overview(
         **of_runs,
     )  # fmt: skip
     if of_runs["runs"]:
-        site.write("runs/index.html", "overview_runs.html", "Comparison", "runs", "Runs", **of_runs)
+        site.write(
+            "runs/index.html",
+            "overview_runs.html",
+            "Comparison",
+            "runs",
+            "Runs",
+            **of_runs,
+        )
     decided_first = sorted(verdicts, key=lambda verdict: verdict.verdict == NOT_RUN)
-    site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
+    site.write(
+        "claims/index.html",
+        "claims.html",
+        "Claims",
+        "claims",
+        "Claims",
+        verdicts=decided_first,
+        **shared,
+    )
 
 
-def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str, int]], whose: str) -> list[str]:
+def _conclusion(
+    own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str, int]], whose: str
+) -> list[str]:
     """Return a sentence about the verdicts on claims, in the trials here or otherwise in the reference run."""
     counts = dict(own)
     run = "In these trials"
@@ -271,17 +342,27 @@ def _conclusion(own: Sequence[tuple[str, int]], of_reference: Sequence[tuple[str
     ]
 
 
-def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
+def _write_environment(
+    site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]
+) -> None:
     """Write the page about machines, versions, the store and audits."""
     checks = examine(site.results)
-    of_store = [check for check in checks if check.group == STORE and check.name not in ("folder", "writable")]
-    problems = [f"{check.name}: {check.value}" for check in of_store if check.state != OK]
+    of_store = [
+        check
+        for check in checks
+        if check.group == STORE and check.name not in ("folder", "writable")
+    ]
+    problems = [
+        f"{check.name}: {check.value}" for check in of_store if check.state != OK
+    ]
     if store.n_nameless:
         problems.append(
             f"{store.n_nameless:,} records are ignored because they lack a key, a cell, a repeat, a fold or a draw"
         )
     environments = value_counts(store.column("environment").to_pandas())
-    different = [(run.when, trial, columns) for run in audits for trial, columns in run.different]
+    different = [
+        (run.when, trial, columns) for run in audits for trial, columns in run.different
+    ]
     site.write(
         "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
         store=[(check.name, check.value) for check in of_store if check.state == OK], audits=audits, versions=versions,

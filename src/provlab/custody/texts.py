@@ -1,6 +1,7 @@
 """Documents that state results: `provsel reference --texts` renders the Jinja template `NAME.md.j2` to `NAME.md`.
 
-A template queries a folder of reference results for its statements, so that a new reference needs no editing::
+A template queries a folder of reference results for its statements, so that a new
+reference needs no editing::
 
     {{ number("smith2020/figure1", "BSS", "r=300", "mean .2f") }}      the mean over the data sets, with two decimals
     {{ number("smith2020/figure1", "BSS", "r=300", "n<0 d", less="Full") }}     in how many of them it is below Full
@@ -16,8 +17,9 @@ A template queries a folder of reference results for its statements, so that a n
     {{ lines("a/b") | map(attribute="x") | median(".1f") }}            the median of numeric strings
     {{ answers("classification")[0] }}                                 a sentence on whether selection helps
 
-A query is a statistic and a Python format. `value` is the single number, `printed` the single printed number, and
-`times` the first divided by the second. `sd` is the mean standard deviation. The other statistics are `STATISTICS`.
+A query is a statistic and a Python format. `value` is the single number, `printed` the
+single printed number, and `times` the first divided by the second. `sd` is the mean
+standard deviation. The other statistics are `STATISTICS`.
 """
 
 from __future__ import annotations
@@ -62,7 +64,15 @@ SURELY_FIRST = 0.95
 def templates() -> list[Path]:
     """Return the templates of the project in its folder, in `docs`, and in the folders of its own papers."""
     root = current_project().root
-    rooms = [root, root / "docs", *(paper.folder for paper in papers().values() if paper.folder.is_relative_to(root))]
+    rooms = [
+        root,
+        root / "docs",
+        *(
+            paper.folder
+            for paper in papers().values()
+            if paper.folder.is_relative_to(root)
+        ),
+    ]
     return [path for room in rooms for path in sorted(room.glob("*.md.j2"))]
 
 
@@ -74,7 +84,9 @@ def fill_texts(folder: Path) -> list[Path]:
     ValueError
         As `fill`, and no document is changed.
     """
-    return write_changed({path.with_suffix(""): fill(path, folder) for path in templates()})
+    return write_changed(
+        {path.with_suffix(""): fill(path, folder) for path in templates()}
+    )
 
 
 def fill(template: Path, folder: Path) -> str:
@@ -89,7 +101,9 @@ def fill(template: Path, folder: Path) -> str:
         likelihood=likelihoods(),
         summary=read_json(folder / "summary.json"),
         lines=lambda name: _lines(_file(folder, "**/*.csv", name, "lines")),
-        measured=lambda name: _lines(_file(current_project().root / "docs/measured", "*.csv", name, "measured")),
+        measured=lambda name: _lines(
+            _file(current_project().root / "docs/measured", "*.csv", name, "measured")
+        ),
         first=first_in_words,
         answers=lambda task: stored_answers(folder / FOLDER, task),
     )
@@ -117,7 +131,9 @@ def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
             "universes": len(lines),
             "nearest": sum(line["rank"] == "1" for line in lines),
             "best": lines[0],
-            "by_default": next((line for line in lines if line["by_default"] == "True"), {}),
+            "by_default": next(
+                (line for line in lines if line["by_default"] == "True"), {}
+            ),
         }
     return nearest
 
@@ -125,14 +141,18 @@ def _nearest(folder: Path) -> dict[str, dict[str, Any]]:
 def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
     """Return the rows of likelihood.csv of each paper that has one, by method, reading, rule for ties and list.
 
-    `exactly` is the share of drawn data sets with the list, `exactly_low` and `exactly_high` its interval.
+    `exactly` is the share of drawn data sets with the list, `exactly_low` and
+    `exactly_high` its interval.
     """
     tables: dict[str, dict[tuple[str, ...], dict[str, str]]] = {}
     for name, paper in papers().items():
         path = paper.folder / "likelihood.csv"
         if path.is_file():
             lines = _lines(path)
-            tables[name] = {(line["method"], line["reading"], line["ties"], line["list"]): line for line in lines}
+            tables[name] = {
+                (line["method"], line["reading"], line["ties"], line["list"]): line
+                for line in lines
+            }
     return tables
 
 
@@ -142,17 +162,29 @@ def render(template: Path, **names: Any) -> str:
     Raises
     ------
     ValueError
-        If something cannot be read or does not exist; the message names the file and the line.
+        If something cannot be read or does not exist; the message names the file and
+        the line.
     """
     from jinja2 import StrictUndefined, TemplateError  # from the extra "report"
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    environment.filters.update(form=_format, percent=_percent, share=_share, median=_median, text=escape_markdown)
+    environment.filters.update(
+        form=_format,
+        percent=_percent,
+        share=_share,
+        median=_median,
+        text=escape_markdown,
+    )
     try:
-        return environment.from_string(template.read_text(encoding="utf-8"), names).render()
+        return environment.from_string(
+            template.read_text(encoding="utf-8"), names
+        ).render()
     except (TemplateError, ValueError, TypeError) as error:
         line = 1
         for part in traceback.extract_tb(error.__traceback__):
@@ -166,7 +198,16 @@ def _lines(path: Path) -> list[dict[str, str]]:
     return list(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
-def _number(folder: Path, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "") -> str:
+def _number(
+    folder: Path,
+    table: str,
+    row: str,
+    column: str,
+    query: str,
+    *,
+    data: str = "",
+    less: str = "",
+) -> str:
     """Return a statistic of a row of a table, or of its paired difference to another row."""
     path = _file(folder / "tables", "*/*.csv", table, "table")
     frame = pd.read_csv(path, dtype=dict.fromkeys(("row", "column", "dataset"), str))
@@ -175,10 +216,14 @@ def _number(folder: Path, table: str, row: str, column: str, query: str, *, data
     if less:
         second = _cells(frame, less, column, data)["value"]
         if not cells.index.equals(second.index):
-            raise ValueError(f"{table}: expected two rows with the same columns and data sets.")
+            raise ValueError(
+                f"{table}: expected two rows with the same columns and data sets."
+            )
         cells = cells.assign(value=cells["value"] - second)
     if name == "value" and len(cells) != 1:
-        raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
+        raise ValueError(
+            f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic."
+        )
     return _format(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
 
 
@@ -188,28 +233,48 @@ def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFram
     names = [column]
     if column not in set(cells["column"]):
         names = [name for name in set(cells["column"]) if fnmatchcase(name, column)]
-    cells = cells[cells["column"].isin(names or [_one_of(cells["column"], column, "column")])]
+    cells = cells[
+        cells["column"].isin(names or [_one_of(cells["column"], column, "column")])
+    ]
     if data:
         cells = cells[cells["dataset"] == _one_of(cells["dataset"], data, "data set")]
-    numbers = {name: pd.to_numeric(cells[name]) for name in ("value", "sd", "printed_value")}
-    return cells.fillna({"dataset": ""}).assign(**numbers).set_index(["column", "dataset"]).sort_index()
+    numbers = {
+        name: pd.to_numeric(cells[name]) for name in ("value", "sd", "printed_value")
+    }
+    return (
+        cells.fillna({"dataset": ""})
+        .assign(**numbers)
+        .set_index(["column", "dataset"])
+        .sort_index()
+    )
 
 
 def _markdown(
-    folder: Path, table: str, keep: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+    folder: Path,
+    table: str,
+    keep: Sequence[str] = (),
+    rows: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """Return the first Markdown table of a file, limited to some columns and to the rows with the given cells."""
-    blocks = _file(folder / "tables", "*/*.md", table, "table").read_text(encoding="utf-8").split("\n\n")
+    blocks = (
+        _file(folder / "tables", "*/*.md", table, "table")
+        .read_text(encoding="utf-8")
+        .split("\n\n")
+    )
     block = next(part for part in blocks if part.startswith("|"))
     header, _, *cells = map(_cells_of_line, block.splitlines())
     for column, values in (rows or {}).items():
         k = header.index(_one_of(header, column, f"{table}: column"))
         column_cells = [line[k] for line in cells]
-        chosen = {_one_of(column_cells, value, f"{table}: {column}") for value in values}
+        chosen = {
+            _one_of(column_cells, value, f"{table}: {column}") for value in values
+        }
         cells = [line for line in cells if line[k] in chosen]
     lines = [header, *cells]
     if keep:
-        places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep]
+        places = [
+            header.index(_one_of(header, column, f"{table}: column")) for column in keep
+        ]
         lines = [_at(line, places) for line in lines]
     return "\n".join(table_lines(lines))
 
@@ -224,7 +289,10 @@ def _cells_of_line(line: str) -> list[str]:
 
 def _file(folder: Path, pattern: str, name: str, subject: str) -> Path:
     """Return the file below a folder whose name, without its ending, is given."""
-    files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.glob(pattern))}
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix(): path
+        for path in sorted(folder.glob(pattern))
+    }
     return files[_one_of(files, name, subject)]
 
 
@@ -247,7 +315,11 @@ def _median(values: Iterable[str], form: str) -> str:
 
 def first_in_words(board: Sequence[Mapping[str, Any]]) -> str:
     """Return a sentence on the first method of a leaderboard, or the two most frequent ones if none is surely first."""
-    shares = {line["method"]: float(line["first"]) for line in board if line["first"] not in ("", None)}
+    shares = {
+        line["method"]: float(line["first"])
+        for line in board
+        if line["first"] not in ("", None)
+    }
     ordered = sorted(shares.items(), key=lambda item: -item[1])
     name, share = ordered[0]
     if share >= SURELY_FIRST:
@@ -266,5 +338,7 @@ def _share(line: Mapping[str, str], name: str = "exactly") -> str:
 def _one_of(names: Iterable[str], name: str, subject: str) -> str:
     names = list(dict.fromkeys(map(str, names)))
     if name not in names:
-        raise ValueError(f"{subject}: expected one of {', '.join(names)[:600] or 'none'}, got {name!r}.")
+        raise ValueError(
+            f"{subject}: expected one of {', '.join(names)[:600] or 'none'}, got {name!r}."
+        )
     return name

@@ -2,7 +2,13 @@
 
 from .dataset import Classes, Dataset, make_dataset, rows_from, warn_of_scales
 from .download import FetchError, Obtained, UnreachableError, fetch, usable
-from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
+from .files import (
+    DataIntegrityError,
+    MissingDataError,
+    data_dir,
+    describe_roots,
+    locate,
+)
 from .identity import (
     dataset_identity,
     dataset_members,

@@ -1,12 +1,12 @@
 """Controls: real data sets with a known answer.
 
-Nothing can be learned from permuted labels, so a method that does better than chance has used test
-rows. Noise columns carry no information beyond that of the real columns. A simulated target depends
-on known real columns.
+Nothing can be learned from permuted labels, so a method that does better than chance
+has used test rows. Noise columns carry no information beyond that of the real columns.
+A simulated target depends on known real columns.
 
-The three kinds of noise follow Cherepanova, Levin, Somepalli, Geiping, Bruss, Wilson, Goldstein,
-Goldblum (2023), A performance-driven benchmark for feature selection in tabular deep learning,
-except that corrupted columns keep their values here.
+The three kinds of noise follow Cherepanova, Levin, Somepalli, Geiping, Bruss, Wilson,
+Goldstein, Goldblum (2023), A performance-driven benchmark for feature selection in
+tabular deep learning, except that corrupted columns keep their values here.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
     ----------
     dataset : Dataset
     kind : {"permuted", "corrupted", "products"}
-        "permuted" copies each column with its values permuted, "corrupted" copies each column with
-        the values of only half of the rows permuted, and "products" multiplies pairs of columns, as
-        many as there are columns or pairs of columns.
+        "permuted" copies each column with its values permuted, "corrupted" copies each
+        column with the values of only half of the rows permuted, and "products"
+        multiplies pairs of columns, as many as there are columns or pairs of columns.
     seed : int
 
     Raises
@@ -76,10 +76,16 @@ def with_noise_columns(dataset: Dataset, kind: str, seed: int) -> Dataset:
     else:
         added = _copies(dataset.X, kind, rng)
         names = [f"{name} ({kind})" for name in dataset.feature_names]
-        copied = {f"{name} ({kind})": texts for name, texts in dataset.categories.items()}
+        copied = {
+            f"{name} ({kind})": texts for name, texts in dataset.categories.items()
+        }
         categories = {**dataset.categories, **copied}
     X: Any = dataset.X
-    joined: Any = sparse.hstack([X, added], format="csr") if sparse.issparse(X) else np.hstack([X, added])
+    joined: Any = (
+        sparse.hstack([X, added], format="csr")
+        if sparse.issparse(X)
+        else np.hstack([X, added])
+    )
     if sparse.issparse(joined):
         joined.sort_indices()
     all_names = np.array([*dataset.feature_names, *names], dtype=object)
@@ -98,7 +104,9 @@ def _copies(X: Any, kind: str, rng: np.random.Generator) -> Any:
     for column in range(n_columns):
         entries = slice(copies.indptr[column], copies.indptr[column + 1])
         # row order[i] goes to i
-        copies.indices[entries] = np.argsort(_order(n_rows, kind, rng))[copies.indices[entries]]
+        copies.indices[entries] = np.argsort(_order(n_rows, kind, rng))[
+            copies.indices[entries]
+        ]
     copies.has_sorted_indices = False
     copies.sort_indices()
     return copies
@@ -129,7 +137,9 @@ def _products(dataset: Dataset, rng: np.random.Generator) -> tuple[Any, list[str
         first, second = np.sort(rng.choice(numbers, 2, replace=False)).tolist()
         pairs[first, second] = None
     firsts, seconds = np.array([*pairs]).T
-    names = [f"{dataset.feature_names[i]} * {dataset.feature_names[j]}" for i, j in pairs]
+    names = [
+        f"{dataset.feature_names[i]} * {dataset.feature_names[j]}" for i, j in pairs
+    ]
     if not sparse.issparse(dataset.X):
         return dataset.X[:, firsts] * dataset.X[:, seconds], names
     columns = sparse.csc_array(dataset.X)
@@ -142,10 +152,10 @@ def with_simulated_target(dataset: Dataset, n_relevant: int, seed: int) -> Datas
     """Return the data set with a simulated target that depends on its first `n_relevant` columns.
 
     The relevant columns are moved to the front. The signal is the sum of these columns,
-    standardised, each times a number from 1 to 2 with a random sign. The noise has the variance of
-    the signal. A numeric target is replaced by signal plus noise. Classes are replaced by -1 or +1,
-    depending on whether this sum is above its median. Other columns equal to a relevant one, such
-    as copies, do not count as relevant.
+    standardised, each times a number from 1 to 2 with a random sign. The noise has the
+    variance of the signal. A numeric target is replaced by signal plus noise. Classes
+    are replaced by -1 or +1, depending on whether this sum is above its median. Other
+    columns equal to a relevant one, such as copies, do not count as relevant.
 
     Raises
     ------
@@ -174,8 +184,18 @@ def with_simulated_target(dataset: Dataset, n_relevant: int, seed: int) -> Datas
     moved: Any = dataset.X[:, order]
     if sparse.issparse(moved):
         moved.sort_indices()
-    y = outcome if dataset.is_regression else np.where(outcome > np.median(outcome), 1, -1)
-    return replace(dataset, X=moved, y=y, feature_names=dataset.feature_names[order], class_names=None)
+    y = (
+        outcome
+        if dataset.is_regression
+        else np.where(outcome > np.median(outcome), 1, -1)
+    )
+    return replace(
+        dataset,
+        X=moved,
+        y=y,
+        feature_names=dataset.feature_names[order],
+        class_names=None,
+    )
 
 
 def _columns_of_numbers(dataset: Dataset) -> Rows:

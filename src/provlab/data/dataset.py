@@ -26,7 +26,12 @@ CONTROLS: dict[str, Any] = {
 }  # fmt: skip
 """Parameters of `provlab.data.controls.controlled` with their defaults, which add no control."""
 
-NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE, **CONTROLS}
+NOTHING: dict[str, Any] = {
+    "unit_rows": False,
+    "shuffle_columns": None,
+    **SAMPLE,
+    **CONTROLS,
+}
 """Parameters that every data set has, with their defaults."""
 
 SMALLEST = {
@@ -60,25 +65,30 @@ class Dataset:
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d), float64
-        Samples in rows. Sparse data are in canonical form: sorted indices, no duplicates, no stored zeros.
+        Samples in rows. Sparse data are in canonical form: sorted indices, no
+        duplicates, no stored zeros.
     y : ndarray of shape (n,), int64 or float64
-        Classes as integers, with -1 and +1 for two classes; real numbers for a regression.
+        Classes as integers, with -1 and +1 for two classes; real numbers for a
+        regression.
     feature_names : ndarray of shape (d,), object
-        Distinct names, each a `str`. The dtype has no fixed width, because one long word would inflate the array.
+        Distinct names, each a `str`. The dtype has no fixed width, because one long
+        word would inflate the array.
     name : str
         Short name for tables.
     source : str
         Origin of the data: description, URL, citation.
     official_train : ndarray of shape (n,), bool, or None
-        True for the rows on which the publishers' own split trains; None if there is no such split.
+        True for the rows on which the publishers' own split trains; None if there is no
+        such split.
     class_names : ndarray of str, or None
         Names of the sorted classes; None if the labels need no explanation.
     categories : mapping of str to ndarray of str
-        Names of the categories of each text column, by column name; X has their numbers from 0. A
-        data set with such columns, or with NaN for missing values, needs a preparation, see
-        `check_complete`.
+        Names of the categories of each text column, by column name; X has their numbers
+        from 0. A data set with such columns, or with NaN for missing values, needs a
+        preparation, see `check_complete`.
     groups : ndarray of shape (n,), int64, or None
-        Group of each row, such as a patient; the rows of a group are never in different folds.
+        Group of each row, such as a patient; the rows of a group are never in different
+        folds.
     sample_weight : ndarray of shape (n,), float64, or None
     folds : ndarray of shape (n,), int64, or None
         Number of the fold that tests each row; -1 for rows that are never tested.
@@ -111,27 +121,40 @@ class Dataset:
     def content(self) -> str:
         """SHA-256 of the content, independent of byte order and index width; attributes that are None are ignored.
 
-        It shows whether data differ in bits, as generated data may between processors. Data sets
-        are identified by `dataset_identity` instead.
+        It shows whether data differ in bits, as generated data may between processors.
+        Data sets are identified by `dataset_identity` instead.
         """
-        digest = hashlib.sha256(_FINGERPRINT_FORMAT + "|{}x{}|".format(*self.X.shape).encode())
-        vectors = {"y": self.y, "groups": self.groups, "sample_weight": self.sample_weight, "folds": self.folds}
+        digest = hashlib.sha256(
+            _FINGERPRINT_FORMAT + "|{}x{}|".format(*self.X.shape).encode()
+        )
+        vectors = {
+            "y": self.y,
+            "groups": self.groups,
+            "sample_weight": self.sample_weight,
+            "folds": self.folds,
+        }
         for label, array in {**self.arrays, **vectors}.items():
             if array is not None:
                 dtype = f"<{array.dtype.kind}8"
                 digest.update(f"|{label}|{dtype}|{array.size}|".encode())
                 digest.update(np.ascontiguousarray(array, dtype=dtype).data)
-        # Lengths precede the text, because the names ("ab", "c") and ("a", "bc") must differ.
+        # Lengths precede the text, because the names ("ab", "c") and ("a", "bc") must
+        # differ.
         lengths = ",".join(map(str, map(len, self.feature_names)))
         digest.update(f"|names|{lengths}|{''.join(self.feature_names)}".encode())
         if self.official_train is not None:
             digest.update(f"|official_train|{self.official_train.size}|".encode())
-            digest.update(np.ascontiguousarray(self.official_train, dtype=np.uint8).data)
+            digest.update(
+                np.ascontiguousarray(self.official_train, dtype=np.uint8).data
+            )
         for column, texts in self.categories.items():
             digest.update(f"|categories|{json.dumps([column, *texts])}|".encode())
         for train, test in self.splits or ():
             for part in (train, test):
-                digest.update(f"|split|{part.size}|".encode() + np.ascontiguousarray(part, dtype="<i8").data)
+                digest.update(
+                    f"|split|{part.size}|".encode()
+                    + np.ascontiguousarray(part, dtype="<i8").data
+                )
         return digest.hexdigest()
 
     @property
@@ -155,7 +178,9 @@ class Dataset:
         if self.is_regression:
             return None
         codes = np.unique(self.y)
-        return Classes(codes, codes if self.class_names is None else _typed_names(self.class_names))
+        return Classes(
+            codes, codes if self.class_names is None else _typed_names(self.class_names)
+        )
 
     @property
     def labels(self) -> np.ndarray:
@@ -164,7 +189,14 @@ class Dataset:
 
     def make_read_only(self) -> None:
         """Make all arrays read-only, because the data set is shared."""
-        beside = (self.y, self.feature_names, self.official_train, self.groups, self.sample_weight, self.folds)
+        beside = (
+            self.y,
+            self.feature_names,
+            self.official_train,
+            self.groups,
+            self.sample_weight,
+            self.folds,
+        )
         for array in (*self.arrays.values(), *beside):
             if array is not None:
                 array.flags.writeable = False
@@ -175,7 +207,8 @@ class Dataset:
         Raises
         ------
         ValueError
-            If there are any. The message names the columns, the first such cell, and the remedy.
+            If there are any. The message names the columns, the first such cell, and
+            the remedy.
         """
         if self.categories:
             column, texts = next(iter(self.categories.items()))
@@ -229,7 +262,8 @@ def make_dataset(
     name, source : str
         See `Dataset`.
     official_train : array-like of shape (n,), bool, or None, default=None
-        Official split: True for training rows, False for test rows. Both kinds must occur.
+        Official split: True for training rows, False for test rows. Both kinds must
+        occur.
     regression : bool, default=False
         Whether y holds real numbers instead of classes.
     missing : bool, default=False
@@ -244,40 +278,60 @@ def make_dataset(
     Raises
     ------
     ValueError
-        If the parts are empty, do not fit each other, or contain NaN, infinities or invalid labels.
+        If the parts are empty, do not fit each other, or contain NaN, infinities or
+        invalid labels.
     """
     X = _canonical(name, X)
     n, d = X.shape
     if n == 0 or d == 0:
-        raise ValueError(f"data set {name!r}: expected at least one sample and one feature, got shape {X.shape}")
+        raise ValueError(
+            f"data set {name!r}: expected at least one sample and one feature, got shape {X.shape}"
+        )
     values = X.data if sparse.issparse(X) else X
     if np.isinf(values).any() or (not missing and np.isnan(values).any()):
-        raise ValueError(f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first")
+        raise ValueError(
+            f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first"
+        )
     stated = np.asarray(y)
     if stated.shape != (n,):
-        raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {stated.shape}")
-    with np.errstate(invalid="ignore"):  # NaN becomes a number, which then differs from NaN
+        raise ValueError(
+            f"data set {name!r}: expected {n} labels for {n} samples, got shape {stated.shape}"
+        )
+    # NaN becomes a number, which then differs from NaN
+    with np.errstate(invalid="ignore"):
         labels = stated.astype(np.float64 if regression else np.int64)
     if (labels != stated).any() or not np.isfinite(labels).all():
-        kind = "finite numbers as the target" if regression else "labels that are whole numbers"
+        kind = (
+            "finite numbers as the target"
+            if regression
+            else "labels that are whole numbers"
+        )
         raise ValueError(f"data set {name!r}: expected {n} {kind}, got {stated!r:.80}")
     if feature_names is None:
         feature_names = map(str, range(1, d + 1))
     names = np.array([*feature_names], dtype=object)
     if names.shape != (d,) or len(set(names)) != d:
-        raise ValueError(f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}")
+        raise ValueError(
+            f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}"
+        )
     split = None if official_train is None else np.array(official_train, dtype=bool)
     return Dataset(X, labels, names, name, source, split, **more)
 
 
-def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
+def _canonical(
+    name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix
+) -> np.ndarray | sparse.csr_array:
     """Return a float64 copy: C-ordered if dense, otherwise CSR with sorted, distinct, nonzero entries."""
     if not sparse.issparse(X):
         X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(f"data set {name!r}: X must have two dimensions (samples, features), got shape {X.shape}")
+        raise ValueError(
+            f"data set {name!r}: X must have two dimensions (samples, features), got shape {X.shape}"
+        )
     if X.dtype.kind not in "biuf":
-        raise ValueError(f"data set {name!r}: expected real numbers in X, got {X.dtype}. Convert them first")
+        raise ValueError(
+            f"data set {name!r}: expected real numbers in X, got {X.dtype}. Convert them first"
+        )
     if not sparse.issparse(X):
         dense = np.array(X, dtype=np.float64, order="C")
         dense += 0.0  # -0.0 and 0.0 are equal numbers with different bytes
@@ -285,7 +339,8 @@ def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> n
     rows = sparse.csr_array(X, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:  # LIBSVM accepts no wider indices
+    # LIBSVM accepts no wider indices
+    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
         rows.indices = rows.indices.astype(np.int32)
         rows.indptr = rows.indptr.astype(np.int32)
     return rows
@@ -321,11 +376,15 @@ def rows_from(rows: Any, n_rows: int) -> np.ndarray:
         raise ValueError(f"expected row numbers, got {rows!r:.80}")
     outside = array[(array < 0) | (array >= n_rows)]
     if outside.size:
-        raise ValueError(f"expected row numbers from 0 to {n_rows - 1}, got {outside[0]}")
+        raise ValueError(
+            f"expected row numbers from 0 to {n_rows - 1}, got {outside[0]}"
+        )
     return array.astype(np.int64)
 
 
-def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def separated(
+    name: str, params: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the checked and completed parameters common to all data sets, and those of the loader.
 
     Raises
@@ -333,10 +392,15 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     ValueError
         If a common parameter has an invalid value.
     """
-    preparation = {**NOTHING, **{key: value for key, value in params.items() if key in NOTHING}}
+    preparation = {
+        **NOTHING,
+        **{key: value for key, value in params.items() if key in NOTHING},
+    }
     for key in ("unit_rows", "distinct_rows"):
         if not isinstance(preparation[key], bool):
-            raise ValueError(f"data set {name!r}: {key} must be true or false, got {preparation[key]!r:.80}")
+            raise ValueError(
+                f"data set {name!r}: {key} must be true or false, got {preparation[key]!r:.80}"
+            )
     for key, smallest in SMALLEST.items():
         if preparation[key] is not NOTHING[key]:
             check_integer(f"data set {name!r}", key, preparation[key], minimum=smallest)
@@ -346,14 +410,24 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
             "the number of rows to draw, or leave sample_seed out"
         )
     if preparation["noise_columns"] is not None:
-        check_choice(f"data set {name!r}", "noise_columns", preparation["noise_columns"], NOISE_COLUMNS)
-    is_drawn = preparation["noise_columns"] is not None or preparation["simulated_relevant"] is not None
+        check_choice(
+            f"data set {name!r}",
+            "noise_columns",
+            preparation["noise_columns"],
+            NOISE_COLUMNS,
+        )
+    is_drawn = (
+        preparation["noise_columns"] is not None
+        or preparation["simulated_relevant"] is not None
+    )
     if preparation["control_seed"] != 0 and not is_drawn:
         raise ValueError(
             f"data set {name!r}: expected noise_columns or simulated_relevant with "
             f"control_seed={preparation['control_seed']}, got neither. Add one, or leave control_seed out"
         )
-    return preparation, {key: value for key, value in params.items() if key not in NOTHING}
+    return preparation, {
+        key: value for key, value in params.items() if key not in NOTHING
+    }
 
 
 def with_unit_rows(dataset: Dataset) -> Dataset:
@@ -384,17 +458,18 @@ def sampled(
 ) -> Dataset:
     """Return a stratified sample of the rows of a data set, in their original order.
 
-    With `distinct_rows`, only the first of several rows with equal columns and target is kept,
-    because equal rows could be both trained on and tested. Classes with fewer than `min_class_size`
-    rows are left out, with a warning. Only the `sample_classes` largest classes are kept, and the
-    first of equally large ones. If two classes are left, they get the labels -1 and +1; more
-    classes keep theirs. None means all. Sparse columns without an entry in the remaining rows are
-    left out.
+    With `distinct_rows`, only the first of several rows with equal columns and target
+    is kept, because equal rows could be both trained on and tested. Classes with fewer
+    than `min_class_size` rows are left out, with a warning. Only the `sample_classes`
+    largest classes are kept, and the first of equally large ones. If two classes are
+    left, they get the labels -1 and +1; more classes keep theirs. None means all.
+    Sparse columns without an entry in the remaining rows are left out.
 
     Raises
     ------
     ValueError
-        If there are too few rows or classes, or if classes are requested for a regression.
+        If there are too few rows or classes, or if classes are requested for a
+        regression.
     """
     if distinct_rows:
         dataset = _without_repeated_rows(dataset)
@@ -407,13 +482,20 @@ def sampled(
     _, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
     largest = np.argsort(-counts, kind="stable")[:sample_classes]
     rows = np.flatnonzero(np.isin(codes, largest))
-    limits = ("sample_classes", sample_classes, dataset.n_classes), ("sample_rows", sample_rows, rows.size)
+    limits = (
+        ("sample_classes", sample_classes, dataset.n_classes),
+        ("sample_rows", sample_rows, rows.size),
+    )
     for parameter, value, most in limits:
         if value is not None and value > most:
-            raise ValueError(f"data set {dataset.name}: {parameter} must be at most {most}, got {value}. Lower it")
+            raise ValueError(
+                f"data set {dataset.name}: {parameter} must be at most {most}, got {value}. Lower it"
+            )
     if sample_rows is not None:
         drawn = np.random.default_rng(sample_seed).permutation(rows)
-        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m, so the first places are shared evenly
+        # row k of m of a class is at (k + 1/2) / m, so the first places are shared
+        # evenly
+        place = np.empty(rows.size)
         for code in largest:
             place[codes[drawn] == code] = (np.arange(counts[code]) + 0.5) / counts[code]
         rows = np.sort(drawn[np.argsort(place, kind="stable")[:sample_rows]])
@@ -427,7 +509,9 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
             f"data set {dataset.name}: expected classes with min_class_size={min_class_size}, got a numeric "
             f"target. Leave it out"
         )
-    classes, codes, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
+    classes, codes, counts = np.unique(
+        dataset.y, return_inverse=True, return_counts=True
+    )
     large = np.flatnonzero(counts >= min_class_size)
     if large.size == classes.size:
         return dataset
@@ -437,7 +521,10 @@ def _without_small_classes(dataset: Dataset, min_class_size: int) -> Dataset:
             f"{large.size}. Lower it"
         )
     names = classes if dataset.class_names is None else dataset.class_names
-    small = [f"{names[code]} ({counts[code]} rows)" for code in np.flatnonzero(counts < min_class_size)]
+    small = [
+        f"{names[code]} ({counts[code]} rows)"
+        for code in np.flatnonzero(counts < min_class_size)
+    ]
     warnings.warn(
         f"data set {dataset.name}: classes with fewer than min_class_size={min_class_size} rows are left out: "
         f"{listed(small):.300}.",
@@ -453,7 +540,9 @@ def _without_repeated_rows(dataset: Dataset) -> Dataset:
     X = sparse.csr_array(dataset.X)
     for row, label in enumerate(dataset.y.tolist()):
         entries = slice(X.indptr[row], X.indptr[row + 1])
-        first.setdefault((label, X.indices[entries].tobytes(), X.data[entries].tobytes()), row)
+        first.setdefault(
+            (label, X.indices[entries].tobytes(), X.data[entries].tobytes()), row
+        )
     if len(first) == dataset.n_rows:
         return dataset
     return _rows_of(dataset, np.array([*first.values()]))
@@ -480,7 +569,12 @@ def _rows_of(dataset: Dataset, rows: np.ndarray) -> Dataset:
 
 
 def _of_classes(
-    dataset: Dataset, rows: np.ndarray, codes: np.ndarray, classes: np.ndarray, *, as_signs: bool
+    dataset: Dataset,
+    rows: np.ndarray,
+    codes: np.ndarray,
+    classes: np.ndarray,
+    *,
+    as_signs: bool,
 ) -> Dataset:
     """Return the rows of the given classes; with `as_signs`, two classes become -1 and +1.
 
@@ -498,8 +592,12 @@ def warn_of_scales(dataset: Dataset) -> None:
     """Warn if the ranges of dense columns differ so much that an SVM would train for minutes."""
     if sparse.issparse(dataset.X):
         return
-    ranges = np.nanmax(dataset.X, axis=0, initial=-np.inf) - np.nanmin(dataset.X, axis=0, initial=np.inf)
-    ranges[~np.isfinite(ranges) | np.isin(dataset.feature_names, [*dataset.categories])] = 0
+    ranges = np.nanmax(dataset.X, axis=0, initial=-np.inf) - np.nanmin(
+        dataset.X, axis=0, initial=np.inf
+    )
+    ranges[
+        ~np.isfinite(ranges) | np.isin(dataset.feature_names, [*dataset.categories])
+    ] = 0
     if not np.any(ranges > 0):
         return
     small = np.argmin(np.where(ranges > 0, ranges, np.inf))

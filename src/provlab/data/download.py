@@ -1,8 +1,8 @@
 """Download of the files of a source; no other module of the project uses the network.
 
-A file is taken from the mirror or the data folder, or otherwise downloaded or made from other
-files. It is completed in a temporary folder and then renamed, so an interruption leaves no partial
-file, and concurrent fetches are safe.
+A file is taken from the mirror or the data folder, or otherwise downloaded or made from
+other files. It is completed in a temporary folder and then renamed, so an interruption
+leaves no partial file, and concurrent fetches are safe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from .files import DataIntegrityError, MissingDataError, data_dir, difference, find_file, locate
+from .files import (
+    DataIntegrityError,
+    MissingDataError,
+    data_dir,
+    difference,
+    find_file,
+    locate,
+)
 from .identity import dataset_names, is_place, loader
 from .registry import RAW, Source, SourceFile, read_source, source_names
 
@@ -61,22 +68,29 @@ class Obtained(NamedTuple):
 
 
 def fetch(
-    names: Sequence[str], *, keep_raw: bool = False, progress: bool = False, retries: int = 2
+    names: Sequence[str],
+    *,
+    keep_raw: bool = False,
+    progress: bool = False,
+    retries: int = 2,
 ) -> dict[str, list[Obtained]]:
     """Fetch data sets into `$PROVSEL_DATA`, continuing after files that cannot be obtained.
 
-    `keep_raw` keeps downloads from which other files are made. `progress` shows the progress on
-    standard error. `retries` is the number of further attempts for each URL.
+    `keep_raw` keeps downloads from which other files are made. `progress` shows the
+    progress on standard error. `retries` is the number of further attempts for each
+    URL.
 
     Returns
     -------
     dict of str to list of Obtained
-        Results for the files that each loader can read, by data set name; empty if it needs no files.
+        Results for the files that each loader can read, by data set name; empty if it
+        needs no files.
 
     Raises
     ------
     ValueError
-        If a name is unknown, or only the user can obtain the files. Nothing is fetched in these cases.
+        If a name is unknown, or only the user can obtain the files. Nothing is fetched
+        in these cases.
     """
     for name in names:
         if is_place(name, "path"):
@@ -86,11 +100,14 @@ def fetch(
     unreachable: dict[str, str] = {}
     sources = {}
     for name in names:
-        if name in source_names() or name not in dataset_names():  # unknown names are refused
+        # unknown names are refused
+        if name in source_names() or name not in dataset_names():
             sources[name] = read_source(name)
     obtained: dict[str, list[Obtained]] = {name: [] for name in names}
     for name, source in sources.items():
-        obtained[name] = _Fetch(source, keep_raw, progress, retries, unreachable).all_files()
+        obtained[name] = _Fetch(
+            source, keep_raw, progress, retries, unreachable
+        ).all_files()
     return obtained
 
 
@@ -100,16 +117,24 @@ def usable(obtained: Sequence[Obtained]) -> bool:
         return True
     paths = {item.file.path for item in obtained if item.path is not None}
     forms = read_source(obtained[0].file.source).forms
-    return any(paths.issuperset(map(attrgetter("path"), files)) for files in forms.values())
+    return any(
+        paths.issuperset(map(attrgetter("path"), files)) for files in forms.values()
+    )
 
 
 class _Fetch:
     """Obtains the files of one source."""
 
     def __init__(
-        self, source: Source, keep_raw: bool, progress: bool, retries: int, unreachable: dict[str, str]
+        self,
+        source: Source,
+        keep_raw: bool,
+        progress: bool,
+        retries: int,
+        unreachable: dict[str, str],
     ) -> None:
-        from provlab.project.terminal import PlainConsole  # it imports rich, which loaders do not need
+        # it imports rich, which loaders do not need
+        from provlab.project.terminal import PlainConsole
 
         self._source = source
         self._keep_raw = keep_raw
@@ -132,14 +157,16 @@ class _Fetch:
         try:
             return locate(file)
         except (MissingDataError, DataIntegrityError):
-            # The mirror belongs to the user, so its faults are reported. Our own file can be
-            # fetched again.
+            # The mirror belongs to the user, so its faults are reported. Our own file
+            # can be fetched again.
             if path not in (None, data_dir() / file.path):
                 raise
         if path is not None:
             _log.warning("%s is damaged: fetching it again", path)
         data_dir().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=data_dir(), prefix=".fetching-") as scratch:
+        with tempfile.TemporaryDirectory(
+            dir=data_dir(), prefix=".fetching-"
+        ) as scratch:
             fresh = Path(scratch) / Path(file.path).name
             try:
                 self._download(file, fresh)
@@ -153,24 +180,37 @@ class _Fetch:
 
     def _download(self, file: SourceFile, fresh: Path) -> None:
         """Download a file from the first URL that serves it intact."""
-        import pooch  # with requests it takes 0.3 s to import, which loaders do not need
+        # with requests it takes 0.3 s to import, which loaders do not need
+        import pooch
         import requests
 
         pooch.get_logger().setLevel("WARNING")
         reasons: list[str] = []
         tried: list[str] = []
         for url in file.urls:
-            if len(self._unreachable) >= MAX_UNREACHABLE or _host(url) in self._unreachable:
+            if (
+                len(self._unreachable) >= MAX_UNREACHABLE
+                or _host(url) in self._unreachable
+            ):
                 continue
             if not tried:
                 size = f" ({file.size / 1e6:,.1f} MB)" if file.size else ""
                 self._console.print(f"download {file.path}{size}", soft_wrap=True)
             tried.append(url)
             downloads = pooch.create(
-                fresh.parent, "", registry={fresh.name: None}, urls={fresh.name: url}, retry_if_failed=self._retries
+                fresh.parent,
+                "",
+                registry={fresh.name: None},
+                urls={fresh.name: url},
+                retry_if_failed=self._retries,
             )
             try:
-                downloads.fetch(fresh.name, downloader=lambda url, target, _: self._stream(file, url, Path(target)))
+                downloads.fetch(
+                    fresh.name,
+                    downloader=lambda url, target, _: self._stream(
+                        file, url, Path(target)
+                    ),
+                )
             except (requests.RequestException, FetchError) as error:
                 reasons.append(f"{url}: {error}")
                 continue
@@ -198,9 +238,16 @@ class _Fetch:
         from urllib3.exceptions import HTTPError
 
         limit = file.max_size or file.size or 0
-        # "identity": a body that the server compresses on the way could expand without limit
-        options: dict[str, Any] = {"timeout": _TIMEOUT, "headers": {"Accept-Encoding": "identity"}, "stream": True}
-        bar = Progress(console=self._console, transient=True, disable=not self._console.is_terminal)
+        # "identity": a body that the server compresses on the way could expand without
+        # limit
+        options: dict[str, Any] = {
+            "timeout": _TIMEOUT,
+            "headers": {"Accept-Encoding": "identity"},
+            "stream": True,
+        }
+        bar = Progress(
+            console=self._console, transient=True, disable=not self._console.is_terminal
+        )
         try:
             answer = requests.get(url, **options)
         except requests.ConnectionError as error:
@@ -217,7 +264,9 @@ class _Fetch:
                     output.write(block)
                     bar.update(task, completed=output.tell())
                     if output.tell() > limit:
-                        raise FetchError(f"the server sends more than the registered {limit} bytes of {file.path}")
+                        raise FetchError(
+                            f"the server sends more than the registered {limit} bytes of {file.path}"
+                        )
             except HTTPError as error:
                 raise requests.ConnectionError(error) from error  # pooch tries again
 
@@ -226,8 +275,13 @@ class _Fetch:
         make = converter(str(file.converter))
         inputs = []
         for name in file.made_from:
-            # Raw files are many times as large as the converted ones, and are not read again.
-            folder = fresh.parent if name.startswith(RAW) and not self._keep_raw else data_dir()
+            # Raw files are many times as large as the converted ones, and are not read
+            # again.
+            folder = (
+                fresh.parent
+                if name.startswith(RAW) and not self._keep_raw
+                else data_dir()
+            )
             inputs.append(self._obtain(self._source.find(name), folder))
         self._console.print(f"make {file.path}", soft_wrap=True)
         make(inputs, fresh)
@@ -287,7 +341,11 @@ class _TokenUnpickler(pickle.Unpickler):
     """Unpickler for strings and numeric vectors only; it allows three names of NumPy and imports nothing."""
 
     def find_class(self, module: str, name: str) -> Any:
-        of_numpy = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}
+        of_numpy = {
+            "_reconstruct": np.empty(0).__reduce__()[0],
+            "ndarray": np.ndarray,
+            "dtype": np.dtype,
+        }
         if module.partition(".")[0] != "numpy" or name not in of_numpy:
             raise pickle.UnpicklingError(f"{module}.{name} in a pickle of tokens")
         return of_numpy[name]
@@ -296,9 +354,9 @@ class _TokenUnpickler(pickle.Unpickler):
 def techtc_tokens(content: bytes) -> bytes:
     """Return the documents of a pickle as an xz-compressed token list, see `loaders.techtc.read_tokens`.
 
-    The pickle, written by Python 2, holds two halves, each a pair of documents (lists of strings)
-    and labels (0 or 1). Documents were assigned to the halves alternately, so they are taken from
-    both alternately.
+    The pickle, written by Python 2, holds two halves, each a pair of documents (lists
+    of strings) and labels (0 or 1). Documents were assigned to the halves alternately,
+    so they are taken from both alternately.
     """
     halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
     n_documents = sum(len(labels) for _, labels in halves)
@@ -308,7 +366,8 @@ def techtc_tokens(content: bytes) -> bytes:
         label = b"+1" if labels[k // 2] else b"-1"
         half = b"b" if k % 2 else b"a"
         lines.append(b" ".join([label, half, *documents[k // 2]]) + b"\n")
-    # preset 1 takes a sixth of the time of 6, and files are an eighth larger (18 MB in total)
+    # preset 1 takes a sixth of the time of 6, and files are an eighth larger (18 MB in
+    # total)
     return lzma.compress(b"".join(lines), preset=1)
 
 

@@ -1,6 +1,7 @@
 """Files of data sets on this machine: the searched folders, and the verification of registered files.
 
-`provsel fetch` writes to the data folder; loaders only read. The mirror folder is searched first and never written to.
+`provsel fetch` writes to the data folder; loaders only read. The mirror folder is
+searched first and never written to.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ class ArchivedFile:
         from provsel.streams.sources import DAMAGED  # a plan does not need its imports
 
         try:
-            with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as content:
+            with (
+                zipfile.ZipFile(self.archive) as archive,
+                archive.open(self.name) as content,
+            ):
                 return content.read(self.size)  # at most the declared size
         except DAMAGED as error:
             raise _damaged(self, error) from error
@@ -121,7 +125,11 @@ def locate(file: SourceFile) -> Path:
     """
     path = find_file(file.path)
     if path is None:
-        where = f"published at {' , '.join(file.urls)}" if file.urls else f"made from the published {file.made_from[0]}"
+        where = (
+            f"published at {' , '.join(file.urls)}"
+            if file.urls
+            else f"made from the published {file.made_from[0]}"
+        )
         raise MissingDataError(
             f"{file.source}: the file {file.path} is missing. Searched {describe_roots()}. It is {where} : run "
             f"`provsel fetch {file.source}`, or set {MIRROR_VARIABLE} to a folder that holds {file.path}",
@@ -151,7 +159,8 @@ def difference(file: SourceFile, path: Path) -> str:
     if file.content_sha256 is not None:
         try:
             content = file_sha256(path, file.format)
-        except Exception as error:  # a damaged or different file: each library raises its own errors
+        except Exception as error:
+            # a damaged or different file: each library raises its own errors
             content = f"that cannot be read ({error!s:.300})"
         if content == file.content_sha256:
             return ""
@@ -163,18 +172,19 @@ def difference(file: SourceFile, path: Path) -> str:
 def file_sha256(path: Path, packed: str = "") -> str:
     """Return the SHA-256 of a file, or of the content of a compressed one.
 
-    Versions of zlib and liblzma compress the same content to different bytes, and GitHub may
-    recompress a commit at any time. The hash of the compressed file then changes, but not that of
-    its content. A process hashes a file only once while the file system reports it as unchanged.
+    Versions of zlib and liblzma compress the same content to different bytes, and
+    GitHub may recompress a commit at any time. The hash of the compressed file then
+    changes, but not that of its content. A process hashes a file only once while the
+    file system reports it as unchanged.
 
     Parameters
     ----------
     path : Path
     packed : {"", "gz", "xz", "npz", "tar.gz", "tar.xz"}, default=""
-        "gz" and "xz" mean the hash of the uncompressed stream. For archives, the hash is over all
-        files sorted by name: the name, a zero byte, and the 32 bytes of the file's SHA-256. A top
-        folder that contains all files is not part of their names, because GitHub names it after the
-        commit.
+        "gz" and "xz" mean the hash of the uncompressed stream. For archives, the hash
+        is over all files sorted by name: the name, a zero byte, and the 32 bytes of the
+        file's SHA-256. A top folder that contains all files is not part of their names,
+        because GitHub names it after the commit.
 
     Raises
     ------
@@ -199,7 +209,11 @@ def _hashed(path: Path, packed: str, state: object) -> str:
         top = ""
     digest = hashlib.sha256()
     for name in sorted(hashes):  # removing a common prefix keeps the order
-        digest.update(name.removeprefix(top).encode("utf-8", "surrogateescape") + b"\0" + hashes[name])
+        digest.update(
+            name.removeprefix(top).encode("utf-8", "surrogateescape")
+            + b"\0"
+            + hashes[name]
+        )
     return digest.hexdigest()
 
 
@@ -223,7 +237,11 @@ def _archived(archive: Path, state: object) -> Sequence[ArchivedFile]:
             entries = content.infolist()
     except DAMAGED as error:
         raise _damaged(archive, error) from error
-    return [ArchivedFile(archive, entry.filename, entry.file_size) for entry in entries if not entry.is_dir()]
+    return [
+        ArchivedFile(archive, entry.filename, entry.file_size)
+        for entry in entries
+        if not entry.is_dir()
+    ]
 
 
 def _damaged(file: object, error: Exception) -> ValueError:

@@ -1,28 +1,34 @@
 """Identities of data sets, which are known without loading and are the same on every processor.
 
-A loader is a module of `loaders/`, or is made for a source with a section `mat`. It has `load`,
-`VERSION`, and optionally the other members:
+A loader is a module of `loaders/`, or is made for a source with a section `mat`. It has
+`load`, `VERSION`, and optionally the other members:
 
-- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. For a data set with a
-  source it is `load(paths, digest, *, ...)`, with the verified files and one SHA-256 for all of
-  them, which is stated in `Dataset.source`.
-- `VERSION` is increased when the same files and parameters give other data; trials stored under the
-  old version no longer count.
-- `version(**parameters)` returns the version, increased only for files that gave other data before.
-- `entry(**parameters)` returns the entry of a data set in a file beside the loader, if it determines what is read.
-- `CHOICES` maps parameters to their allowed values. `AT_LEAST` maps integer parameters to their
-  minimum, and `AT_MOST` maps them to a parameter that they must not exceed.
-- `checked(**parameters)` rejects invalid parameters, and returns them in one spelling for all that give equal data.
-- `settled(**parameters)` returns the parameters with "auto" replaced by the form of the files on this machine.
-- `files(**parameters)` returns the registered paths of the files that `load` reads, or the paths of
-  unregistered files; by default all files of its source.
-- `members()` returns the members of a collection that `set: all` means; by default the choices of its parameter `set`.
-- `LATER` names parameters that were added later, so keys leave them out at their defaults.
+- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. For a data
+  set with a source it is `load(paths, digest, *, ...)`, with the verified files and one
+  SHA-256 for all of them, which is stated in `Dataset.source`.
+- `VERSION` is increased when the same files and parameters give other data; trials
+  stored under the old version no longer count.
+- `version(**parameters)` returns the version, increased only for files that gave other
+  data before.
+- `entry(**parameters)` returns the entry of a data set in a file beside the loader, if
+  it determines what is read.
+- `CHOICES` maps parameters to their allowed values. `AT_LEAST` maps integer parameters
+  to their minimum, and `AT_MOST` maps them to a parameter that they must not exceed.
+- `checked(**parameters)` rejects invalid parameters, and returns them in one spelling
+  for all that give equal data.
+- `settled(**parameters)` returns the parameters with "auto" replaced by the form of the
+  files on this machine.
+- `files(**parameters)` returns the registered paths of the files that `load` reads, or
+  the paths of unregistered files; by default all files of its source.
+- `members()` returns the members of a collection that `set: all` means; by default the
+  choices of its parameter `set`.
+- `LATER` names parameters that were added later, so keys leave them out at their
+  defaults.
 - `LICENCE` is the licence of data that are not generated and have no registered source.
 - `OBTAIN` states in the imperative how a user obtains data that cannot be fetched.
 
-The loaders in `OF_USERS` read the user's own files. Their parameter `path` is the location of the
-files, the `Dataset.source`, and the argument of `members`.
+The loaders in `OF_USERS` read the user's own files. Their parameter `path` is the
+location of the files, the `Dataset.source`, and the argument of `members`.
 """
 
 import importlib
@@ -61,10 +67,13 @@ def loader(name: str) -> Any:
     Raises
     ------
     ValueError
-        If the name is unknown. It is looked up first, so that a config cannot import anything else.
+        If the name is unknown. It is looked up first, so that a config cannot import
+        anything else.
     """
     if name not in _names():
-        raise ValueError(f"unknown data set {name!r:.80}; known data sets are {', '.join(_names())}")
+        raise ValueError(
+            f"unknown data set {name!r:.80}; known data sets are {', '.join(_names())}"
+        )
     return _loader(name)
 
 
@@ -76,43 +85,53 @@ def is_place(name: str, parameter: str) -> bool:
 def dataset_members(name: str, path: str = "") -> list[str]:
     """Return the sorted members of a collection that `set: all` means; [] for a single data set.
 
-    They do not depend on what is downloaded. For a user's own archive at `path`, they are its sets.
+    They do not depend on what is downloaded. For a user's own archive at `path`, they
+    are its sets.
     """
     module = loader(name)
     if not hasattr(module, "members"):
         return [*getattr(module, "CHOICES", {}).get("set", ())]
-    members: list[str] = module.members(path) if is_place(name, "path") else module.members()
+    members: list[str] = (
+        module.members(path) if is_place(name, "path") else module.members()
+    )
     return members
 
 
 def dataset_identity(name: str, /, **params: Any) -> str:
     """Return the identity of a data set, the SHA-256 of its loader, loader version, parameters and files.
 
-    Nothing is loaded, and the identity involves no floating-point computation. Parameters are those
-    of `load_dataset`, with the loader's defaults. The registry knows the SHA-256 of registered
-    files, so these may be missing; other files are hashed.
+    Nothing is loaded, and the identity involves no floating-point computation.
+    Parameters are those of `load_dataset`, with the loader's defaults. The registry
+    knows the SHA-256 of registered files, so these may be missing; other files are
+    hashed.
 
     Raises
     ------
     ValueError
-        If a name or parameter is unknown, or a value is invalid. MissingDataError If a required
-        file is neither in the registry nor in a searched folder.
+        If a name or parameter is unknown, or a value is invalid. MissingDataError If a
+        required file is neither in the registry nor in a searched folder.
     """
     preparation, loader_params = separated(name, params)
     return identity_from(name, checked_parameters(name, loader_params), preparation)
 
 
-def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING) -> str:
+def identity_from(
+    name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING
+) -> str:
     """Return the identity of a loader's data, from all checked parameters and the operations on the data."""
     module = loader(name)
-    version = module.version(**parameters) if hasattr(module, "version") else module.VERSION
+    version = (
+        module.version(**parameters) if hasattr(module, "version") else module.VERSION
+    )
     stated = {}
     for key, value in parameters.items():
         if not is_place(name, key):
             stated[key] = value.item() if isinstance(value, np.generic) else value
     stated["unit_rows"] = preparation["unit_rows"]
     # later parameters are included if they are not at their defaults
-    stated |= {key: value for key, value in preparation.items() if value != NOTHING[key]}
+    stated |= {
+        key: value for key, value in preparation.items() if value != NOTHING[key]
+    }
     files = digests_of(files_of(name, parameters))
     parts = {"loader": name, "version": version, "parameters": stated, "files": files}
     if hasattr(module, "entry"):
@@ -124,7 +143,11 @@ def missing_files(name: str, /, **params: Any) -> list[str]:
     """Return the paths of the registered files of a data set that are in none of the searched folders."""
     _, loader_params = separated(name, params)
     files = files_of(name, checked_parameters(name, loader_params))
-    return [file.path for file in files if isinstance(file, SourceFile) and find_file(file.path) is None]
+    return [
+        file.path
+        for file in files
+        if isinstance(file, SourceFile) and find_file(file.path) is None
+    ]
 
 
 def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
@@ -204,7 +227,8 @@ def _loader(name: str) -> Any:
         source = read_source(name)
         if source.mat is not None:
             return mat_loader(name, **source.mat)
-    return importlib.import_module(f"{loaders.__name__}.{name}")  # called thousands of times while planning
+    # called thousands of times while planning
+    return importlib.import_module(f"{loaders.__name__}.{name}")
 
 
 @cache

@@ -1,7 +1,8 @@
 """Reader of R data files as a stream.
 
-The format is that written by R's `save`, RDX2 or RDX3 in XDR (R Internals, "Serialization Formats"), compressed with
-gzip, bzip2 or xz. Only the types in the registered files are supported: vectors, lists and wrappers of a vector.
+The format is that written by R's `save`, RDX2 or RDX3 in XDR (R Internals,
+"Serialization Formats"), compressed with gzip, bzip2 or xz. Only the types in the
+registered files are supported: vectors, lists and wrappers of a vector.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ _NULL, _REFERENCE, _WRAPPER = 254, 255, 238
 _SYMBOL, _PAIRS, _TEXT, _TRUTHS, _INTEGERS, _DOUBLES = 1, 2, 9, 10, 13, 14
 _HAS_ATTRIBUTES, _HAS_NAME = 0x200, 0x400
 
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+_OPENERS: dict[bytes, Any] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZ": bz2.open,
+    b"\xfd7": lzma.open,
+}
 """Decompressors by the first two bytes of a compressed file."""
 
 MISSING_INTEGER = -(2**31)
@@ -33,8 +38,8 @@ MISSING_INTEGER = -(2**31)
 class RVector:
     """An R vector or list, with attributes such as names, levels and class; `vector[name]` is an entry.
 
-    `values` is int32 for integers and booleans, float64 for doubles, a list of str for strings,
-    with None for missing ones, and a list of objects for lists.
+    `values` is int32 for integers and booleans, float64 for doubles, a list of str for
+    strings, with None for missing ones, and a list of objects for lists.
     """
 
     values: Any
@@ -44,10 +49,13 @@ class RVector:
         return self.values[self.attributes["names"].values.index(name)]
 
 
-def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray) -> dict[str, Any]:
+def read_r_data(
+    path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray
+) -> dict[str, Any]:
     """Return the objects of an R data file by name, each an RVector, a list of pairs or None.
 
-    `doubles` is called with each vector of doubles, shape (n,), when it is read, and its result replaces the vector.
+    `doubles` is called with each vector of doubles, shape (n,), when it is read, and
+    its result replaces the vector.
     """
     with path.open("rb") as packed:
         opener = _OPENERS[packed.read(2)]
@@ -74,7 +82,9 @@ class _Reader:
 
     def _numbers(self, kind: str) -> np.ndarray:
         length = self._integer()
-        values = np.frombuffer(self._stream.read(length * np.dtype(kind).itemsize), dtype=f">{kind}")
+        values = np.frombuffer(
+            self._stream.read(length * np.dtype(kind).itemsize), dtype=f">{kind}"
+        )
         return values.astype(kind)
 
     def _item(self) -> Any:

@@ -1,6 +1,7 @@
 """The registry of sources: one YAML file per data set states the files it needs and how to verify them.
 
-A data set in one MATLAB file, with a matrix of samples and a vector of labels, needs no loader module.
+A data set in one MATLAB file, with a matrix of samples and a vector of labels, needs no
+loader module.
 """
 
 from __future__ import annotations
@@ -32,14 +33,18 @@ class SourceFile:
     path: str  # relative POSIX path in the mirror and in the data folder
     format: str  # one word: "xz", "npz", "mat", ...
     sha256: str
-    urls: Sequence[str] = ()  # tried in order; empty for a file that is made from others
-    # hash of the content, for compressed files whose bytes depend on the version of liblzma or zlib
+    # tried in order; empty for a file that is made from others
+    urls: Sequence[str] = ()
+    # hash of the content, for compressed files whose bytes depend on the version of
+    # liblzma or zlib
     content_sha256: str | None = None
     size: int | None = None  # in bytes
     max_size: int | None = None  # largest download, instead of `size`
-    made_from: Sequence[str] = ()  # paths of the files of this source that `converter` reads
+    # paths of the files of this source that `converter` reads
+    made_from: Sequence[str] = ()
     converter: str | None = None  # see `provlab.data.download.converter`
-    # forms of the data that need this file; None: all forms, empty: only an option of a loader
+    # forms of the data that need this file; None: all forms, empty: only an option of a
+    # loader
     forms: Sequence[str] | None = None
     source: str = ""  # name of the source, for messages
 
@@ -76,7 +81,9 @@ class Source:
         names = [name for file in files for name in file.forms or ()] or [""]
         by_form: dict[str, list[SourceFile]] = {}
         for name in names:
-            by_form[name] = [file for file in files if file.forms is None or name in file.forms]
+            by_form[name] = [
+                file for file in files if file.forms is None or name in file.forms
+            ]
         return by_form
 
 
@@ -116,11 +123,12 @@ def mat_loader(
 ) -> SimpleNamespace:
     """Return the loader of a data set described by the section `mat` of its source, like a loader module.
 
-    Of two labels, the smaller becomes -1 and the larger +1; more labels are kept. The features are
-    named "1", "2", ... . `holds` and `about` describe the content of the file, after "Load", and
-    the meaning of labels and features. `citation` is used in `Dataset.source`. `variables` names
-    the matrix, with one sample per row unless `columns_are_samples`, and the labels. `version` is
-    increased when the same file gives other data.
+    Of two labels, the smaller becomes -1 and the larger +1; more labels are kept. The
+    features are named "1", "2", ... . `holds` and `about` describe the content of the
+    file, after "Load", and the meaning of labels and features. `citation` is used in
+    `Dataset.source`. `variables` names the matrix, with one sample per row unless
+    `columns_are_samples`, and the labels. `version` is increased when the same file
+    gives other data.
     """
 
     def load(paths: list[Path], digest: str) -> Dataset:
@@ -135,7 +143,9 @@ def mat_loader(
         if classes.size == 2:
             y = np.where(y == classes[1], 1, -1)
         [file] = read_source(name).published()
-        return make_dataset(X, y, name=name, source=f"{citation}; {file.path}, SHA-256 {digest}")
+        return make_dataset(
+            X, y, name=name, source=f"{citation}; {file.path}, SHA-256 {digest}"
+        )
 
     load.__doc__ = f"Load {holds}.\n\n{about}\n"
     return SimpleNamespace(VERSION=version, load=load)

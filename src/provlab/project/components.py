@@ -24,7 +24,11 @@ from provlab.project.scikit_learn import KINDS, function_target, kind_of, listed
 from provlab.project.versions import version_of
 from provsel.certificates import THEOREMS, Measure
 
-REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
+REGISTRIES = {
+    "selector": "provsel.selectors",
+    "model": "provsel.models",
+    "measure": "provsel.certificates",
+}
 """Packages of provsel's classes. They and scikit-learn are imported only when a class is needed, because readers of a
 store need none and would spend most of their time on these imports.
 """
@@ -88,7 +92,9 @@ def registered(kind: str, package: str = "") -> dict[str, type]:
     return {
         name: component
         for name, component in public.items()
-        if isinstance(component, type) and issubclass(component, base) and not inspect.isabstract(component)
+        if isinstance(component, type)
+        and issubclass(component, base)
+        and not inspect.isabstract(component)
     }
 
 
@@ -106,11 +112,18 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     Raises
     ------
     ValueError
-        If the name is any other. A config cannot run other code, and nothing else is imported.
+        If the name is any other. A config cannot run other code, and nothing else is
+        imported.
     """
     target = config.get("_target_")
-    package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
-    own = registered(kind, package) if KEY_NAMES.get(package, package) in NAMEABLE.get(kind, ()) else {}
+    package, _, name = (
+        target.rpartition(".") if isinstance(target, str) else ("", "", "")
+    )
+    own = (
+        registered(kind, package)
+        if KEY_NAMES.get(package, package) in NAMEABLE.get(kind, ())
+        else {}
+    )
     if name in own:
         return own[name]
     in_hand = object_in_hand(target)
@@ -132,7 +145,9 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
         )
     if kind in METHODS and not hasattr(component, METHODS[kind]):
         name = f"{component.__module__}.{component.__name__}"
-        raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
+        raise ValueError(
+            f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another."
+        )
     return component
 
 
@@ -147,7 +162,11 @@ def _advice(kind: str, target: str) -> str:
         names = registered(kind)
         targets = [f"{REGISTRIES[kind]}.{name}" for name in names]
         return f"name one of {REGISTRIES[kind]}: {', '.join(names)}{did_you_mean(target, targets)}"
-    same_name = {name.rpartition(".")[2]: name for name, stands_for in KINDS.items() if stands_for != "function"}
+    same_name = {
+        name.rpartition(".")[2]: name
+        for name, stands_for in KINDS.items()
+        if stands_for != "function"
+    }
     meant = nearest(target.rpartition(".")[2], same_name) if module == "sklearn" else ""
     if meant:
         return f"did you mean {same_name[meant]}"
@@ -196,7 +215,8 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
         arguments = _spelled_as_scikit_learn(kind, config["_target_"], arguments)
     accepted = component_parameters(kind, cls)
     unknown = sorted(set(arguments) - set(accepted))
-    if unknown and kind != "scorer":  # make_scorer passes other arguments to its function
+    # make_scorer passes other arguments to its function
+    if unknown and kind != "scorer":
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
             f"got {', '.join(unknown):.200}{did_you_mean(unknown[0], accepted) or '; correct the name or remove it.'}"
@@ -209,7 +229,9 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def _spelled_as_scikit_learn(kind: str, target: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _spelled_as_scikit_learn(
+    kind: str, target: str, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return arguments of a listed class with score functions for names, and `k` for `n_features_to_select`."""
     spelled = dict(arguments)
     score_func = spelled.get("score_func")
@@ -218,8 +240,13 @@ def _spelled_as_scikit_learn(kind: str, target: str, arguments: Mapping[str, Any
             spelled["score_func"] = {FUNCTION: score_func}
         else:
             module = "metrics" if kind == "scorer" else "feature_selection"
-            spelled["score_func"] = {FUNCTION: function_target(f"{kind}.score_func", score_func, module)}
-    if target == "sklearn.feature_selection.SelectKBest" and "n_features_to_select" in spelled:
+            spelled["score_func"] = {
+                FUNCTION: function_target(f"{kind}.score_func", score_func, module)
+            }
+    if (
+        target == "sklearn.feature_selection.SelectKBest"
+        and "n_features_to_select" in spelled
+    ):
         count = spelled.pop("n_features_to_select")
         if count is not None:
             spelled["k"] = count
@@ -230,7 +257,10 @@ def _memories(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield arguments named like scikit-learn's caches, at any depth, because grids set nested arguments."""
     if isinstance(value, Mapping):
         for name, setting in value.items():
-            if str(name).rpartition("__")[2] == "memory" and setting not in (None, [None]):
+            if str(name).rpartition("__")[2] == "memory" and setting not in (
+                None,
+                [None],
+            ):
                 yield name, setting
     for inner in _inner_values(value):
         yield from _memories(inner)
@@ -243,12 +273,19 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     """
     arguments = component_arguments(kind, config)
     build_inner = partial(_build_inner, kind)
-    built = {name: _replace_components(value, build_inner) for name, value in arguments.items()}
+    built = {
+        name: _replace_components(value, build_inner)
+        for name, value in arguments.items()
+    }
     cls: Any = component_class(kind, config)
     if kind_of(config["_target_"]):
         built = _with_tuples(cls, built)
     parameters = component_parameters(kind, cls)
-    missing = [name for name, is_needed in parameters.items() if is_needed and name not in arguments]
+    missing = [
+        name
+        for name, is_needed in parameters.items()
+        if is_needed and name not in arguments
+    ]
     if missing:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected a value for {', '.join(missing)}, got none; the argument "
@@ -262,7 +299,11 @@ def _with_tuples(cls: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(cls).parameters
     typed = dict(arguments)
     for name, value in arguments.items():
-        if isinstance(value, list) and name in parameters and isinstance(parameters[name].default, tuple):
+        if (
+            isinstance(value, list)
+            and name in parameters
+            and isinstance(parameters[name].default, tuple)
+        ):
             typed[name] = tuple(value)
     return typed
 
@@ -313,8 +354,12 @@ def _trusted_function(name: str) -> Any:
     try:
         function = getattr(_module(module, project.root), last, None)
     except (ImportError, SyntaxError) as error:
-        raise ValueError(f"protocol.scoring: expected a function {name}, got {error}; correct it.") from error
-    is_defined_there = inspect.isfunction(function) and function.__module__.split(".")[0] == top
+        raise ValueError(
+            f"protocol.scoring: expected a function {name}, got {error}; correct it."
+        ) from error
+    is_defined_there = (
+        inspect.isfunction(function) and function.__module__.split(".")[0] == top
+    )
     return function if is_defined_there else None
 
 
@@ -327,7 +372,10 @@ def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": name if package in KEYED_BY_CLASS else f"{package}.{name}",
         "algorithm_version": version_of(cls),
-        "arguments": {name: _replace_components(value, identity_of_inner) for name, value in arguments.items()},
+        "arguments": {
+            name: _replace_components(value, identity_of_inner)
+            for name, value in arguments.items()
+        },
     }
 
 
@@ -350,9 +398,12 @@ def target_of_key(name: str) -> str:
 def component_json(kind: str, config: Mapping[str, Any]) -> str:
     """Return a config and its form in keys as JSON, by which results for a component are cached.
 
-    With only the config, an edited and reimported class would be mistaken for the old one.
+    With only the config, an edited and reimported class would be mistaken for the old
+    one.
     """
-    return canonical_json({"config": config, "identity": component_identity(kind, config)})
+    return canonical_json(
+        {"config": config, "identity": component_identity(kind, config)}
+    )
 
 
 def _identity(kind: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -364,10 +415,21 @@ def _identity(kind: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def function_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a function as in keys: its name, version and bound arguments."""
-    bound = {name: value for name, value in config.items() if name not in (FUNCTION, "version")}
+    bound = {
+        name: value
+        for name, value in config.items()
+        if name not in (FUNCTION, "version")
+    }
     identity_of_inner = partial(_identity, kind)
-    inner = {name: _replace_components(value, identity_of_inner) for name, value in bound.items()}
-    return {FUNCTION: config[FUNCTION], "version": version_of(function_of(kind, config)), **inner}
+    inner = {
+        name: _replace_components(value, identity_of_inner)
+        for name, value in bound.items()
+    }
+    return {
+        FUNCTION: config[FUNCTION],
+        "version": version_of(function_of(kind, config)),
+        **inner,
+    }
 
 
 def _replace_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
@@ -395,13 +457,19 @@ def inner_kind(config: Mapping[str, Any]) -> str:
             return kind
     if kind_of(target) in WITHOUT_BASE:
         return kind_of(target)
-    component = listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
+    component = (
+        listed(target) if kind_of(target) == "estimator" else object_in_hand(target)
+    )
     if component is None and package.split(".")[0] in current_project().trust:
         component = _trusted_class("component", package, name)
     # other classes count as models, which are refused with a list of alternatives
     if component is None or hasattr(component, "predict"):
         return "model"
-    return "selector" if hasattr(component, "transform") or not kind_of(target) else "component"
+    return (
+        "selector"
+        if hasattr(component, "transform") or not kind_of(target)
+        else "component"
+    )
 
 
 def _trusted_class(kind: str, package: str, name: str) -> type:
@@ -411,9 +479,13 @@ def _trusted_class(kind: str, package: str, name: str) -> type:
     try:
         component = getattr(_module(package, project.root), name)
     except (ImportError, AttributeError) as error:
-        raise ValueError(f"{subject} a class {package}.{name}, got {error}; correct the name.") from error
+        raise ValueError(
+            f"{subject} a class {package}.{name}, got {error}; correct the name."
+        ) from error
     except SyntaxError as error:
-        raise ValueError(f"{subject} a class {package}.{name}, got a module with an error: {error}.") from error
+        raise ValueError(
+            f"{subject} a class {package}.{name}, got a module with an error: {error}."
+        ) from error
     base = base_of(kind)
     if not isinstance(component, type) or not issubclass(component, base):
         raise ValueError(
@@ -438,7 +510,8 @@ def _module(package: str, root: Path) -> ModuleType:
             if _is_of(name.partition(".")[0], _root):
                 del sys.modules[name]
     if str(root) not in sys.path:
-        sys.path.append(str(root))  # at the end, because modules of the project must not hide others
+        # at the end, because modules of the project must not hide others
+        sys.path.append(str(root))
     _root = str(root)
     if _OthersFirst not in sys.meta_path:
         sys.meta_path.insert(sys.meta_path.index(PathFinder), _OthersFirst)
@@ -448,21 +521,29 @@ def _module(package: str, root: Path) -> ModuleType:
 class _OthersFirst:
     """Finder that prefers packages without `__init__.py`, such as `mpl_toolkits`, to modules of the project.
 
-    Python would otherwise prefer a module of the same name, even at the end of its path.
+    Python would otherwise prefer a module of the same name, even at the end of its
+    path.
     """
 
     @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Return the spec of a module on the path without the project's folder; None for submodules."""
         if path is not None:
             return None
-        return PathFinder.find_spec(name, [entry for entry in sys.path if entry != _root])
+        return PathFinder.find_spec(
+            name, [entry for entry in sys.path if entry != _root]
+        )
 
 
 def _is_of(top: str, root: str) -> bool:
     """Return whether an imported top-level module is in a folder."""
     file = getattr(sys.modules.get(top), "__file__", None)
-    return file in (os.path.join(root, f"{top}.py"), os.path.join(root, top, "__init__.py"))
+    return file in (
+        os.path.join(root, f"{top}.py"),
+        os.path.join(root, top, "__init__.py"),
+    )
 
 
 _root = ""
@@ -472,10 +553,18 @@ _root = ""
 @cache
 def component_parameters(kind: str, cls: Any) -> Mapping[str, bool]:
     """Return the parameters of a component, and whether each is required; for a measure without the trial."""
-    parameters = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
+    parameters = [
+        *inspect.signature(
+            cls.measure if kind == "measure" else cls
+        ).parameters.values()
+    ]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     own = parameters[1:] if kind == "measure" else parameters
-    return {parameter.name: parameter.default is parameter.empty and parameter.kind not in several for parameter in own}
+    return {
+        parameter.name: parameter.default is parameter.empty
+        and parameter.kind not in several
+        for parameter in own
+    }
 
 
 def check_columns(measure: type[Measure], other_columns: Collection[str]) -> None:
@@ -493,7 +582,9 @@ def check_columns(measure: type[Measure], other_columns: Collection[str]) -> Non
             f"{measure.__name__}: expected fields annotated as float or str, and a name for a theorem, got {error}."
         ) from error
     if not columns:
-        raise ValueError(f"{measure.__name__}: expected fields annotated as float or str, got none; add one.")
+        raise ValueError(
+            f"{measure.__name__}: expected fields annotated as float or str, got none; add one."
+        )
     reserved = {
         *other_columns,
         *(theorem.name for theorem in THEOREMS),
@@ -515,12 +606,16 @@ def check_values(measure: type[Measure], record: Any) -> dict[str, float | str |
         If the record is not its own, or values have other types.
     """
     if not isinstance(record, measure):
-        raise ValueError(f"{measure.__name__}.measure: expected a {measure.__name__}, got {record!r:.80}.")
+        raise ValueError(
+            f"{measure.__name__}.measure: expected a {measure.__name__}, got {record!r:.80}."
+        )
     kinds, values = measure.columns(), record.as_record()
     for column, value in values.items():
         if kinds[column] is float and isinstance(value, int | float | np.number):
             values[column] = float(value)
-        elif value is not None and not (kinds[column] is str and isinstance(value, str)):
+        elif value is not None and not (
+            kinds[column] is str and isinstance(value, str)
+        ):
             raise ValueError(
                 f"{measure.__name__}: expected {kinds[column].__name__} or None in column {column}, got {value!r:.80}."
             )

@@ -9,7 +9,15 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import yaml
 
@@ -72,22 +80,28 @@ def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
     return content.decode("utf-8")
 
 
-def parse_yaml(text: str, *, loader: Any = SAFE_LOADER, max_values: int = MAX_VALUES) -> Any:
+def parse_yaml(
+    text: str, *, loader: Any = SAFE_LOADER, max_values: int = MAX_VALUES
+) -> Any:
     """Return the plain values of a YAML text, whose events are checked before values are created.
 
     Raises
     ------
     ValueError
-        If the text is not YAML, or has types other than plain values, more than 20 levels, more
-        than `max_values` values including those behind aliases, or a value of more than 20,000
-        characters.
+        If the text is not YAML, or has types other than plain values, more than 20
+        levels, more than `max_values` values including those behind aliases, or a value
+        of more than 20,000 characters.
     """
     try:
         _check_events(text, max_values)
-        # A SafeLoader creates only plain values; `yaml.load` without it could build any object.
+        # A SafeLoader creates only plain values; `yaml.load` without it could build any
+        # object.
         return yaml.load(text, Loader=loader)
-    except Exception as error:  # tags with wrong values raise any error of int(), dict lookups and so on
-        raise ValueError(f"{' '.join(str(error).split()) or type(error).__name__:.300}") from error
+    except Exception as error:
+        # tags with wrong values raise any error of int(), dict lookups and so on
+        raise ValueError(
+            f"{' '.join(str(error).split()) or type(error).__name__:.300}"
+        ) from error
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -106,7 +120,9 @@ def read_json(path: Path) -> Any:
     try:
         return parse_json(read_text(path, MAX_JSON_BYTES))
     except ValueError as error:
-        raise ValueError(f"{path}: expected JSON, got {error}; correct the file, or remove it.") from error
+        raise ValueError(
+            f"{path}: expected JSON, got {error}; correct the file, or remove it."
+        ) from error
 
 
 def read_plain_yaml(path: Path) -> Any:
@@ -134,22 +150,24 @@ def with_known_keys(kind: Any, content: Any) -> Any:
     """Return a mapping without keys that have no value or are not fields of a dataclass."""
     if not isinstance(content, Mapping):
         return content
-    return {name: content[name] for name in _kinds(kind) if content.get(name) is not None}
+    return {
+        name: content[name] for name in _kinds(kind) if content.get(name) is not None
+    }
 
 
 def read_as(kind: Any, value: Any, subject: str) -> Any:
     """Return a value of a YAML or TOML file converted to the type of a type hint.
 
-    A mapping becomes a dataclass according to the hints of its fields, and a list becomes a tuple.
-    An integer is accepted as a `float`; there are no other conversions. `Annotated[kind, function]`
-    is the result of a function of a value, whose type is that of the first parameter of the
-    function.
+    A mapping becomes a dataclass according to the hints of its fields, and a list
+    becomes a tuple. An integer is accepted as a `float`; there are no other
+    conversions. `Annotated[kind, function]` is the result of a function of a value,
+    whose type is that of the first parameter of the function.
 
     Raises
     ------
     ValueError
-        If a value has another type, a key is missing or unknown, or a function or dataclass raises
-        an error. The message begins with `subject` and the keys.
+        If a value has another type, a key is missing or unknown, or a function or
+        dataclass raises an error. The message begins with `subject` and the keys.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and isinstance(value, Mapping):
@@ -167,20 +185,29 @@ def read_as(kind: Any, value: Any, subject: str) -> Any:
             items.append(read_as(inner[0], item, f"{subject}: {name}"))
         return tuple(items)
     if origin is Mapping and isinstance(value, Mapping):
-        return {str(name): read_as(inner[1], item, f"{subject}: {name}") for name, item in value.items()}
+        return {
+            str(name): read_as(inner[1], item, f"{subject}: {name}")
+            for name, item in value.items()
+        }
     if kind is float and type(value) is int:
         return float(value)
     one_of = inner if origin is UnionType else (kind,)
     if kind is Any or type(value) in one_of or (origin is Literal and value in inner):
         return value
-    hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
+    hint = (
+        "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
+    )
     raise ValueError(f"{subject}: expected {_form(kind)}, got {value!r:.80}{hint}.")
 
 
 def read_fields(kind: Any, content: Mapping[Any, Any], subject: str) -> dict[str, Any]:
     """Return the values of those keys of a mapping that are fields of a dataclass; raises as `read_as` does."""
     kinds = _kinds(kind)
-    return {name: read_as(kinds[name], content[name], f"{subject}: {name}") for name in content if name in kinds}
+    return {
+        name: read_as(kinds[name], content[name], f"{subject}: {name}")
+        for name in content
+        if name in kinds
+    }
 
 
 @contextmanager
@@ -194,11 +221,19 @@ def about(subject: str) -> Iterator[None]:
 
 def _read_mapping(kind: Any, content: Mapping[Any, Any], subject: str) -> Any:
     unknown = [str(name) for name in content if name not in _kinds(kind)]
-    needed = [member.name for member in fields(kind) if member.default is MISSING and member.default_factory is MISSING]
-    wrong = [f"no {name}" for name in needed if name not in content] + [f"the unknown {name!r:.80}" for name in unknown]
+    needed = [
+        member.name
+        for member in fields(kind)
+        if member.default is MISSING and member.default_factory is MISSING
+    ]
+    wrong = [f"no {name}" for name in needed if name not in content] + [
+        f"the unknown {name!r:.80}" for name in unknown
+    ]
     if wrong:
         hint = did_you_mean(unknown[0], _kinds(kind)) if unknown else ""
-        raise ValueError(f"{subject}: expected {_form(kind)}, got {', '.join(wrong)}{hint or '.'}")
+        raise ValueError(
+            f"{subject}: expected {_form(kind)}, got {', '.join(wrong)}{hint or '.'}"
+        )
     values = read_fields(kind, content, subject)
     with about(subject):
         return kind(**values)
@@ -217,7 +252,13 @@ def _form(kind: Any) -> str:
         return f"one of {', '.join(map(str, inner))}"
     if kind is NoneType:
         return "null"
-    words = {str: "a string", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
+    words = {
+        str: "a string",
+        float: "a number",
+        int: "a whole number",
+        bool: "true or false",
+        Mapping: "a mapping",
+    }
     return words[origin or kind]
 
 
@@ -237,7 +278,9 @@ Line = Annotated[str, one_line]
 """Text whose line breaks are irrelevant."""
 
 
-def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH) -> Any:
+def _not_deep(
+    parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
+) -> Any:
     """Return the result of a recursive parser; raise if the document is nested too deeply."""
     with suppress(RecursionError):
         content = parse(text)
@@ -247,7 +290,9 @@ def _not_deep(parse: Callable[[str], Any], text: str, max_depth: int = MAX_DEPTH
                 return content
             values: list[Any] = []
             for collection in level:
-                values += collection.values() if isinstance(collection, dict) else collection
+                values += (
+                    collection.values() if isinstance(collection, dict) else collection
+                )
             level = [value for value in values if isinstance(value, dict | list)]
     raise ValueError(f"it is nested more than {max_depth} levels")
 
@@ -258,7 +303,8 @@ def _check_events(text: str, max_values: int) -> None:
     for event in yaml.parse(text, Loader=SAFE_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             opened.append((event.anchor, n_values))
-            if len(opened) > MAX_DEPTH:  # libyaml's loader uses C stack per level, and crashes when it is exhausted
+            # libyaml's loader uses C stack per level, and crashes when it is exhausted
+            if len(opened) > MAX_DEPTH:
                 raise ValueError(f"it is nested more than {MAX_DEPTH} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
@@ -269,12 +315,16 @@ def _check_events(text: str, max_values: int) -> None:
             n_values += sizes.get(event.anchor, 0)
         elif isinstance(event, yaml.ScalarEvent):
             sizes[event.anchor] = 0
-            if len(event.value) > MAX_SCALAR:  # a number in base 60, for example, takes quadratic time
+            # a number in base 60, for example, takes quadratic time
+            if len(event.value) > MAX_SCALAR:
                 raise ValueError(f"it has a value of more than {MAX_SCALAR} characters")
         n_values += isinstance(event, yaml.NodeEvent)
         if n_values > max_values:
-            # a few lines of aliases can stand for so many values that a message would never end
-            raise ValueError(f"it has more than {max_values} values, counting those of its aliases")
+            # a few lines of aliases can stand for so many values that a message would
+            # never end
+            raise ValueError(
+                f"it has more than {max_values} values, counting those of its aliases"
+            )
 
 
 # ---- canonical JSON, from which keys are made
@@ -282,7 +332,9 @@ def _check_events(text: str, max_values: int) -> None:
 
 def canonical_json(value: Any) -> str:
     """Return the unique JSON text of a value of primitives, lists and dicts, with sorted keys and no white space."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
 
 
 def digest(value: Any) -> str:

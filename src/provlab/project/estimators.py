@@ -42,13 +42,20 @@ def as_config(value: Any) -> Any:
     Raises
     ------
     ValueError
-        If an argument is not a plain value, function or estimator, or a class or function has no name of its own.
+        If an argument is not a plain value, function or estimator, or a class or
+        function has no name of its own.
     """
     from sklearn.base import BaseEstimator
     from sklearn.metrics import get_scorer
 
-    if isinstance(value, BaseEstimator) or kind_of(public_name(type(value))) in ("kernel", "splitter"):
-        defaults = {name: argument.default for name, argument in inspect.signature(type(value)).parameters.items()}
+    if isinstance(value, BaseEstimator) or kind_of(public_name(type(value))) in (
+        "kernel",
+        "splitter",
+    ):
+        defaults = {
+            name: argument.default
+            for name, argument in inspect.signature(type(value)).parameters.items()
+        }
         config = {"_target_": _name_in_hand(type(value))}
         for name, argument in _arguments_of(value).items():
             if not _is_default(argument, defaults.get(name)):
@@ -65,12 +72,18 @@ def as_config(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, functools.partial):
-        return {**as_config(value.func), "args": as_config(value.args), "keywords": as_config(value.keywords)}
+        return {
+            **as_config(value.func),
+            "args": as_config(value.args),
+            "keywords": as_config(value.keywords),
+        }
     if callable(value):
         return {FUNCTION: _name_in_hand(value), "version": version_of(value)}
     if value is None or isinstance(value, str | int | float):
         return value
-    raise ValueError(f"compare: expected plain values, functions and estimators as arguments, got {value!r:.80}.")
+    raise ValueError(
+        f"compare: expected plain values, functions and estimators as arguments, got {value!r:.80}."
+    )
 
 
 def _arguments_of(value: Any) -> dict[str, Any]:
@@ -92,7 +105,10 @@ def _scorer_config(scorer: Any) -> Any:
     for name in get_scorer_names():
         if vars(get_scorer(name)) == vars(scorer):
             return name
-    config = {"_target_": "sklearn.metrics.make_scorer", "score_func": as_config(scorer._score_func)}
+    config = {
+        "_target_": "sklearn.metrics.make_scorer",
+        "score_func": as_config(scorer._score_func),
+    }
     if scorer._response_method != "predict":
         config["response_method"] = as_config(scorer._response_method)
     if scorer._sign < 0:
@@ -125,4 +141,6 @@ def public_name(value: Any) -> str:
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and (value is default or (np.isscalar(value) and value == default))
+    return type(value) is type(default) and (
+        value is default or (np.isscalar(value) and value == default)
+    )

@@ -1,7 +1,8 @@
 """Text for users: escaped untrusted text, suggested names, and installation advice.
 
-Untrusted text comes from data files, stores, configs and labels. Stores keep it unchanged, and
-displays escape it, so that no terminal, browser or spreadsheet interprets it as a command.
+Untrusted text comes from data files, stores, configs and labels. Stores keep it
+unchanged, and displays escape it, so that no terminal, browser or spreadsheet
+interprets it as a command.
 """
 
 from __future__ import annotations
@@ -33,7 +34,17 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 MODULES = {
-    "lab": ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl"),
+    "lab": (
+        "rich",
+        "omegaconf",
+        "hydra",
+        "pandas",
+        "pyarrow",
+        "yaml",
+        "pooch",
+        "requests",
+        "threadpoolctl",
+    ),
     "report": ("matplotlib", "mpl_toolkits", "PIL", "plotly", "jinja2", "markupsafe"),
 }
 """Modules of extras that are imported without first checking whether they are installed."""
@@ -65,7 +76,8 @@ def optional_figures() -> Iterator[None]:
         if explained(error) is error:
             raise
         warnings.warn(
-            f"figures and pages are left out, because packages are missing; {to_install('report')}.", stacklevel=3
+            f"figures and pages are left out, because packages are missing; {to_install('report')}.",
+            stacklevel=3,
         )
 
 
@@ -82,7 +94,8 @@ def to_install(extra: str) -> str:
 
 def _installed_from() -> str:
     """Return the folder or wheel that pip installed provsel from, or its name in the package index."""
-    from importlib import metadata  # slow to import, and each command imports this module
+    # slow to import, and each command imports this module
+    from importlib import metadata
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
@@ -94,7 +107,9 @@ def _installed_from() -> str:
         return "provsel"
     url = json.loads(recorded)["url"]
     path = Path(url2pathname(urlsplit(url).path))
-    return str(path) if url.startswith("file:") and path.exists() else "PATH_OF_THE_WHEEL"
+    return (
+        str(path) if url.startswith("file:") and path.exists() else "PATH_OF_THE_WHEEL"
+    )
 
 
 PAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
@@ -180,12 +195,15 @@ def csv_text(frame: pd.DataFrame, numbers: Collection[str] = ()) -> str:
 
     safe = frame.rename(columns=_cell)
     for place, kind in enumerate(frame.dtypes):
-        if frame.columns[place] not in numbers and not pd.api.types.is_numeric_dtype(kind):
+        if frame.columns[place] not in numbers and not pd.api.types.is_numeric_dtype(
+            kind
+        ):
             cells = [_cell(value) for value in frame.iloc[:, place].tolist()]
             safe.isetitem(place, pd.Series(cells, safe.index, dtype=object))
     return str(safe.to_csv(index=False, lineterminator="\n"))
 
 
 def _cell(value: Any) -> Any:
-    # pandas does not quote carriage returns, after which the text would become a separate cell
+    # pandas does not quote carriage returns, after which the text would become a
+    # separate cell
     return as_cell(visible(value)) if isinstance(value, str) else value

@@ -48,11 +48,17 @@ class Paper:
         path = self.folder / "NOTES.md"
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         heading = re.match(r"#\s+(?:Notes on )?(.+)(?:\n|$)", text)
-        return (heading[1].strip(), text[heading.end() :]) if heading else (self.name, text)
+        return (
+            (heading[1].strip(), text[heading.end() :])
+            if heading
+            else (self.name, text)
+        )
 
     def artefacts(self) -> list[str]:
         """Return the names of its artefacts, each a YAML file that may have a script of the same name."""
-        return sorted(path.stem for path in self.folder.glob("*.yaml") if path.name not in OTHERS)
+        return sorted(
+            path.stem for path in self.folder.glob("*.yaml") if path.name not in OTHERS
+        )
 
     def module(self, artefact: str) -> ModuleType:
         """Import a script or another module of the folder, each time anew so that edits take effect."""
@@ -96,14 +102,20 @@ def installed_papers() -> tuple[Paper, ...]:
         spec = importlib.util.find_spec(point.value)
         places = list(spec.submodule_search_locations or ()) if spec is not None else []
         if not places:
-            raise ValueError(f"paper {point.name}: expected the package {point.value}, got none; reinstall it.")
+            raise ValueError(
+                f"paper {point.name}: expected the package {point.value}, got none; reinstall it."
+            )
         installed.append(Paper(point.name, Path(places[0]), point.value))
     return tuple(installed)
 
 
 def artefact_names() -> list[str]:
     """Return the names paper/artefact of all papers."""
-    return sorted(f"{paper.name}/{artefact}" for paper in papers().values() for artefact in paper.artefacts())
+    return sorted(
+        f"{paper.name}/{artefact}"
+        for paper in papers().values()
+        for artefact in paper.artefacts()
+    )
 
 
 def some_artefacts() -> list[str]:
@@ -131,9 +143,14 @@ def _where() -> str:
 def _unknown(name: str, shown: Sequence[str], also: Sequence[str] = ()) -> ValueError:
     """Return the error for an unknown artefact name."""
     names = artefact_names()
-    advice = did_you_mean(name, [*(full.split("/")[1] for full in names), *names, *also]) or "."
+    advice = (
+        did_you_mean(name, [*(full.split("/")[1] for full in names), *names, *also])
+        or "."
+    )
     end = advice if names else f"; {_where()}."
-    return ValueError(f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}{end}")
+    return ValueError(
+        f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}{end}"
+    )
 
 
 def paper_of(name: str) -> Paper:
@@ -175,7 +192,9 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
     if not matching:
         raise _unknown(name, [short_name(full) for full in all_names], also)
     if len(matching) > 1:
-        raise ValueError(f"artefact: expected one of {', '.join(matching)}, got {name!r:.80}; write the full name.")
+        raise ValueError(
+            f"artefact: expected one of {', '.join(matching)}, got {name!r:.80}; write the full name."
+        )
     return matching[0]
 
 
@@ -186,7 +205,9 @@ def short_name(name: str) -> str:
     return short if len(same_name) == 1 else name
 
 
-def reproduce_command(name: str, overrides: Sequence[str] = (), program: str = "provsel") -> str:
+def reproduce_command(
+    name: str, overrides: Sequence[str] = (), program: str = "provsel"
+) -> str:
     """Return the command that computes the missing part of an artefact and shows the artefact."""
     return shlex.join([program, "reproduce", short_name(name), *overrides])
 
@@ -194,7 +215,8 @@ def reproduce_command(name: str, overrides: Sequence[str] = (), program: str = "
 def _package_of(folder: Path) -> str:
     """Return the name of the package for a folder of papers, which is created on first use.
 
-    Folders of papers on the path could hide other modules, so each gets its own package.
+    Folders of papers on the path could hide other modules, so each gets its own
+    package.
     """
     name = f"provsel_papers_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
     if name not in sys.modules:

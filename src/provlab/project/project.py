@@ -43,7 +43,9 @@ class Settings:
                 )
         for name in self.trust:
             if not name.isidentifier():
-                raise ValueError(f'trust: expected top-level modules such as ["sklearn"], got {name!r:.80}.')
+                raise ValueError(
+                    f'trust: expected top-level modules such as ["sklearn"], got {name!r:.80}.'
+                )
             if name in sys.stdlib_module_names:
                 raise ValueError(
                     f"trust: expected modules of estimators, got {name!r}, a module of Python itself that can run "
@@ -63,10 +65,11 @@ class Project:
     conf : Path or None
         Folder of the project's own config groups.
     trust : tuple of str
-        Top-level modules whose classes a config may name, in addition to provsel's. Only the
-        project's file can extend the list.
+        Top-level modules whose classes a config may name, in addition to provsel's.
+        Only the project's file can extend the list.
     methods : mapping of str
-        Appearance of methods in figures, by name in artefacts, see `provlab.report.figures.looks`.
+        Appearance of methods in figures, by name in artefacts, see
+        `provlab.report.figures.looks`.
 
     Examples
     --------
@@ -131,7 +134,11 @@ def _changed(root: Path) -> tuple[int, ...]:
 def tool(name: str) -> str:
     """Return how to call a command of this environment from the project: .venv/bin/<name> if it exists."""
     environment = Path(sys.prefix)
-    return f"{environment.name}/bin/{name}" if environment.parent == current_project().root else name
+    return (
+        f"{environment.name}/bin/{name}"
+        if environment.parent == current_project().root
+        else name
+    )
 
 
 @cache
@@ -144,12 +151,20 @@ def package_conf() -> Path:
 def conf_dirs() -> list[Path]:
     """Return the folders of config groups, with the project's own, which takes precedence, first."""
     folders = [current_project().conf, package_conf()]
-    return list(dict.fromkeys(folder for folder in folders if folder is not None and folder.is_dir()))
+    return list(
+        dict.fromkeys(
+            folder for folder in folders if folder is not None and folder.is_dir()
+        )
+    )
 
 
 def conf_files(group: str) -> list[Path]:
     """Return the files of a config group, sorted by name."""
-    by_name = {path.name: path for folder in reversed(conf_dirs()) for path in (folder / group).glob("*.yaml")}
+    by_name = {
+        path.name: path
+        for folder in reversed(conf_dirs())
+        for path in (folder / group).glob("*.yaml")
+    }
     return [by_name[name] for name in sorted(by_name)]
 
 
@@ -164,7 +179,9 @@ def _stated(root: Path) -> dict[str, Any] | None:
         except ValueError as error:
             if inside:
                 continue  # another tool reports its faults
-            raise ValueError(f"{path}: expected TOML, got {error}; see README, 'A project'.") from error
+            raise ValueError(
+                f"{path}: expected TOML, got {error}; see README, 'A project'."
+            ) from error
         for part in inside:
             content = content.get(part) if isinstance(content, dict) else None
         if isinstance(content, dict):
@@ -191,7 +208,9 @@ def new_project(folder: Path) -> list[str]:
             f"new: expected a name of letters, digits and hyphens, got {folder.name!r:.80}; choose another."
         )
     if folder.exists():
-        raise ValueError(f"new: expected a folder that does not exist yet, got {folder}; choose another name.")
+        raise ValueError(
+            f"new: expected a folder that does not exist yet, got {folder}; choose another name."
+        )
     if keyword.iskeyword(module) or find_spec(module) is not None:
         raise ValueError(
             f"new: expected a name that no installed Python module has, got {folder.name!r:.80}, whose module "
@@ -200,12 +219,23 @@ def new_project(folder: Path) -> list[str]:
     template = Path(__file__).parent / "template"
     names = []
     with replacing_folder(folder) as temporary:
-        for source in sorted(path for path in template.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+        for source in sorted(
+            path
+            for path in template.rglob("*")
+            if path.is_file() and path.suffix != ".pyc"
+        ):
             name = (
-                source.relative_to(template).as_posix().replace("my_study", module).replace("gitignore", ".gitignore")
+                source.relative_to(template)
+                .as_posix()
+                .replace("my_study", module)
+                .replace("gitignore", ".gitignore")
             )
             (temporary / name).parent.mkdir(parents=True, exist_ok=True)
-            text = source.read_text(encoding="utf-8").replace("my_study", module).replace(TEMPLATE, folder.name)
+            text = (
+                source.read_text(encoding="utf-8")
+                .replace("my_study", module)
+                .replace(TEMPLATE, folder.name)
+            )
             (temporary / name).write_text(text, encoding="utf-8", newline="\n")
             names.append(name)
     return names

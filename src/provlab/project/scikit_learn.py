@@ -1,8 +1,8 @@
 """scikit-learn names that a config may use without trust, excluding all that read or write files.
 
-The list is explicit, so that no new version of scikit-learn adds a name unnoticed. A test compares
-it with `sklearn.utils.all_estimators` and `sklearn.metrics`. Text vectorisers, which read files by
-name, are left out.
+The list is explicit, so that no new version of scikit-learn adds a name unnoticed. A
+test compares it with `sklearn.utils.all_estimators` and `sklearn.metrics`. Text
+vectorisers, which read files by name, are left out.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ def _by_target(kinds: dict[str, dict[str, str]]) -> dict[str, str]:
     kind_of: dict[str, str] = {}
     for kind, modules in kinds.items():
         for module, names in modules.items():
-            kind_of |= dict.fromkeys((f"sklearn.{module}.{name}" for name in names.split()), kind)
+            kind_of |= dict.fromkeys(
+                (f"sklearn.{module}.{name}" for name in names.split()), kind
+            )
     return kind_of
 
 
@@ -155,5 +157,7 @@ def function_target(setting: str, name: str, module: str) -> str:
     last = name.removeprefix(f"sklearn.{module}.")
     if last not in names:
         hint = did_you_mean(last, names) or f"; choose one of {', '.join(names)}."
-        raise ValueError(f"{setting}: expected a function of sklearn.{module}, got {name!r:.80}{hint}")
+        raise ValueError(
+            f"{setting}: expected a function of sklearn.{module}, got {name!r:.80}{hint}"
+        )
     return f"sklearn.{module}.{last}"

@@ -34,20 +34,33 @@ class PlainConsole(Console):
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
         stream = sys.stderr if stderr else sys.stdout
         file = getattr(stream, "obeyed", stream)  # for the colours of this console
-        super().__init__(**{"file": file, "markup": False, "highlight": False, "emoji": False, **options})
+        super().__init__(
+            **{
+                "file": file,
+                "markup": False,
+                "highlight": False,
+                "emoji": False,
+                **options,
+            }
+        )
         if not self.is_terminal and "width" not in options:
             self.width = WIDTH
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         """Yield the segments of a text, a table or its cells; only rich itself may move the cursor."""
         for part in super().render(renderable, options):
             yield part if part.control else Segment(visible(part.text), part.style)
 
 
-def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str = "") -> Table:
+def table(
+    lines: Sequence[Mapping[str, object]], title: str = "", caption: str = ""
+) -> Table:
     """Return a table for a console, with a row per mapping and a column per key of the first mapping.
 
-    None becomes an empty cell, and a `rich.text.Text` keeps its colour. Nothing is truncated.
+    None becomes an empty cell, and a `rich.text.Text` keeps its colour. Nothing is
+    truncated.
     """
     shown = Table(title_justify="left", caption_justify="left")
     shown.title = Text(title) if title else None
@@ -117,4 +130,8 @@ def visible_output() -> Iterator[None]:
 
 
 def _visible(stream: TextIO) -> TextIO:
-    return stream if isinstance(stream, VisibleStream) else cast(TextIO, VisibleStream(stream))
+    return (
+        stream
+        if isinstance(stream, VisibleStream)
+        else cast(TextIO, VisibleStream(stream))
+    )

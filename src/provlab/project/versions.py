@@ -15,10 +15,11 @@ from provlab.project.project import current_project
 def version_of(value: Any) -> int | str:
     """Return the `algorithm_version` of a class, or otherwise its distribution or the hash of its source.
 
-    A version counts if it is stated by the class or by a base in the same top-level module, because
-    another author's version does not cover a subclass. The hashed source is the whole top-level
-    module if it is in the project's folder or in no distribution, or a whole script. For a class or
-    function of a notebook, it is only its own source.
+    A version counts if it is stated by the class or by a base in the same top-level
+    module, because another author's version does not cover a subclass. The hashed
+    source is the whole top-level module if it is in the project's folder or in no
+    distribution, or a whole script. For a class or function of a notebook, it is only
+    its own source.
 
     Parameters
     ----------
@@ -60,13 +61,27 @@ def _version_now(module: str, root: Path) -> str:
         return _hash({"": Path(script).read_bytes()}) if script else ""
     spec = getattr(sys.modules.get(module), "__spec__", None)
     origin = Path(spec.origin or "").resolve() if spec is not None else Path()
-    is_of_project = origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts
-    if not (is_of_project and origin.suffix == ".py"):  # listing the files of all distributions takes half a second
+    is_of_project = (
+        origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts
+    )
+    # listing the files of all distributions takes half a second
+    if not (is_of_project and origin.suffix == ".py"):
         names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
         if names or origin.suffix != ".py":
-            return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
-    files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
-    return _hash({path.relative_to(origin.parent).as_posix(): path.read_bytes() for path in files})
+            return ", ".join(
+                f"{name} {importlib.metadata.version(name)}" for name in names
+            )
+    files = (
+        sorted(origin.parent.rglob("*.py"))
+        if origin.name == "__init__.py"
+        else [origin]
+    )
+    return _hash(
+        {
+            path.relative_to(origin.parent).as_posix(): path.read_bytes()
+            for path in files
+        }
+    )
 
 
 def _source(value: Any) -> str:
@@ -83,5 +98,7 @@ def _hash(files: dict[str, bytes]) -> str:
     hashed = hashlib.sha256()
     for name, content in files.items():
         content = content.replace(b"\r\n", b"\n")
-        hashed.update(b"%d %s %d " % (len(name.encode()), name.encode(), len(content)) + content)
+        hashed.update(
+            b"%d %s %d " % (len(name.encode()), name.encode(), len(content)) + content
+        )
     return f"source {hashed.hexdigest()}"

@@ -62,7 +62,8 @@ class ArtefactPage:
     certificates : dict
         Number of trials in each state, by certificate.
     states : Series, optional
-        The same counts by `certificate`, `cell` and `state`, so that a cell of several artefacts counts once.
+        The same counts by `certificate`, `cell` and `state`, so that a cell of several
+        artefacts counts once.
     verdicts : list of Verdict
         Verdicts on the claims that are tested on this artefact.
     tally : list of (verdict, number)
@@ -116,8 +117,9 @@ class ArtefactContent:
     Attributes
     ----------
     numbers : DataFrame
-        See `compare_with_print`. Added columns are `trace`, the address of the trace, and `reference`, the reference
-        value as text if there is one. Numbers that the paper prints come first.
+        See `compare_with_print`. Added columns are `trace`, the address of the trace,
+        and `reference`, the reference value as text if there is one. Numbers that the
+        paper prints come first.
     unit : str
         Unit of the numbers.
     columns : list of str
@@ -197,18 +199,29 @@ def write_trace(
         for column in cell.measured:
             if column["name"] == main["name"]:
                 of_datasets[cell.entry.dataset] = column
-    ends = [column[end] for column in of_datasets.values() for end in ("minimum", "maximum")] or [0.0]
+    ends = [
+        column[end] for column in of_datasets.values() for end in ("minimum", "maximum")
+    ] or [0.0]
     axis = min(ends), max(ends)  # shared by all data sets
     strips = {}
     for dataset, column in of_datasets.items():
         words = f"{column['n']} values on {dataset or 'the data'}, mean {number(column['mean'])}"
-        strips[dataset] = column, strip(column["points"], axis, words, mean=column["mean"])
-    numbers_of: dict[str, list[dict[str, Any]]] = {cell.entry.dataset: [] for cell in trace.cells}
+        strips[dataset] = (
+            column,
+            strip(column["points"], axis, words, mean=column["mean"]),
+        )
+    numbers_of: dict[str, list[dict[str, Any]]] = {
+        cell.entry.dataset: [] for cell in trace.cells
+    }
     for line in trace.numbers:
         if line["dataset"] in numbers_of:
             numbers_of[line["dataset"]].append(line)
     folded = len(trace.cells) > MAX_OPEN
-    sections = [cell for cell in trace.cells if not folded or cell.n_stored or cell is trace.cells[0]]
+    sections = [
+        cell
+        for cell in trace.cells
+        if not folded or cell.n_stored or cell is trace.cells[0]
+    ]
     title = ", ".join(part for part in (trace.row, trace.column) if part)
     site.write(
         trace_href(trace.artefact, trace.row, trace.column), "trace.html", f"{title} · {page.short}", page.paper, title,

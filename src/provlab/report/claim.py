@@ -54,7 +54,12 @@ class ClaimReadings:
         """Return the specification curve, see `specification_curve`."""
         unit = str(self.universes["unit"].iloc[0])
         return specification_curve(
-            self.universes, self.options, unit=unit, margins=self.margins, printed=self.printed, alone=alone
+            self.universes,
+            self.options,
+            unit=unit,
+            margins=self.margins,
+            printed=self.printed,
+            alone=alone,
         )
 
 
@@ -78,7 +83,9 @@ def write_claim(
     """
     claim = verdict.claim
     parts = [*verdict.parts, *verdict.beside]
-    samples = [(part.part, name, value) for part in parts for name, value in part.sample]
+    samples = [
+        (part.part, name, value) for part in parts for name, value in part.sample
+    ]
     site.write(
         f"claims/{claim.id}.html", "claim.html", claim.text, "claims", claim.id,
         above=[("Claims", "claims/index.html")], verdict=verdict, claim=claim, artefact=artefact,

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def notebook_html(
-    sentences: Iterable[str], draw: Callable[[], Figure], table: pd.DataFrame, notes: Iterable[str]
+    sentences: Iterable[str],
+    draw: Callable[[], Figure],
+    table: pd.DataFrame,
+    notes: Iterable[str],
 ) -> str:
     """Return escaped HTML, without a figure if Matplotlib is missing.
 

@@ -1,7 +1,8 @@
 """Plots of pages: interactive ones, which Plotly draws in the browser, and small static ones.
 
-A spec is {"selects": labels, "views": [{"keys", "data", "layout"}]}. One view is shown at a time, chosen by its keys.
-Fonts and the colours of paper and grid belong to the theme, and assets/report.js adds them.
+A spec is {"selects": labels, "views": [{"keys", "data", "layout"}]}. One view is shown
+at a time, chosen by its keys. Fonts and the colours of paper and grid belong to the
+theme, and assets/report.js adds them.
 """
 
 from __future__ import annotations
@@ -37,17 +38,20 @@ def plain(text: object) -> str:
     return escape(str(text), quote=False)
 
 
-def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Spec | None:
+def numbers_plot(
+    numbers: pd.DataFrame, columns: Iterable[str], unit: str
+) -> Spec | None:
     """Return the plot of an artefact's numbers, or None if fewer than two of them are numeric.
 
-    If columns are numbers, they become the axis, with a line per row. Otherwise several data sets become the axis, in
-    the order of their means, as in the papers. Otherwise the rows do. Bars show one standard deviation, and hollow
-    marks the printed values.
+    If columns are numbers, they become the axis, with a line per row. Otherwise several
+    data sets become the axis, in the order of their means, as in the papers. Otherwise
+    the rows do. Bars show one standard deviation, and hollow marks the printed values.
 
     Parameters
     ----------
     numbers : DataFrame
-        `row`, `column`, `dataset`, `number` (NaN for text), `sd`, `printed_number`, `trace`.
+        `row`, `column`, `dataset`, `number` (NaN for text), `sd`, `printed_number`,
+        `trace`.
     columns : iterable of str
         Columns of the artefact. A summary adds quantities in other units.
     unit : str
@@ -62,7 +66,9 @@ def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Sp
     if over_numbers:
         parts = drawn["column"].str.extract(f"^{NUMBER_FIRST}$", flags=re.DOTALL)
         x = parts[0].str.replace(",", "").astype(float)
-        drawn = drawn.assign(x=x, first=datasets, second=parts[1].fillna(unit or "value")).dropna(subset="x")
+        drawn = drawn.assign(
+            x=x, first=datasets, second=parts[1].fillna(unit or "value")
+        ).dropna(subset="x")
         selects, keys = ["Data set", "Quantity"], ["first", "second"]
     else:
         x = datasets if over_datasets else drawn["row"]
@@ -76,9 +82,15 @@ def numbers_plot(numbers: pd.DataFrame, columns: Iterable[str], unit: str) -> Sp
         else:
             axis = _category_axis(lines, over_datasets)
         label = unit if lines["column"].iloc[0] in columns else str(key[-1])
-        layout = {"hovermode": "closest", "xaxis": axis, "yaxis": {"title": {"text": plain(label)}}}
+        layout = {
+            "hovermode": "closest",
+            "xaxis": axis,
+            "yaxis": {"title": {"text": plain(label)}},
+        }
         data = _traces(lines, over_numbers, len(drawn) <= MAX_LINKED)
-        views.append({"keys": [str(name) for name in key], "data": data, "layout": layout})
+        views.append(
+            {"keys": [str(name) for name in key], "data": data, "layout": layout}
+        )
     return {"selects": selects, "views": views}
 
 
@@ -95,7 +107,9 @@ def _traces(lines: pd.DataFrame, over_numbers: bool, linked: bool) -> list[Spec]
     return series + printed
 
 
-def _series(line: pd.DataFrame, name: str, look: Look, over_numbers: bool, linked: bool) -> Spec:
+def _series(
+    line: pd.DataFrame, name: str, look: Look, over_numbers: bool, linked: bool
+) -> Spec:
     spec: Spec = {
         "type": "scatter", "mode": "lines+markers" if over_numbers else "markers", "name": plain(name),
         "x": line["x"].tolist(), "y": [float(f"{y:.6g}") for y in line["number"]],
@@ -105,14 +119,25 @@ def _series(line: pd.DataFrame, name: str, look: Look, over_numbers: bool, linke
     }  # fmt: skip
     if line["sd"].notna().any():
         spread = [float(f"{sd:.6g}") for sd in line["sd"].fillna(0.0)]
-        spec["error_y"] = {"type": "data", "array": spread, "thickness": 1, "width": 3, "color": look.colour}
+        spec["error_y"] = {
+            "type": "data",
+            "array": spread,
+            "thickness": 1,
+            "width": 3,
+            "color": look.colour,
+        }
     if linked:
         spec["customdata"] = line["trace"].tolist()
     return spec
 
 
 def _printed(line: pd.DataFrame, name: str, look: Look) -> Spec:
-    marker = {"color": look.colour, "symbol": f"{look.symbol}-open", "size": 12, "line": {"width": 1.5}}
+    marker = {
+        "color": look.colour,
+        "symbol": f"{look.symbol}-open",
+        "size": 12,
+        "line": {"width": 1.5},
+    }
     return {
         "type": "scatter", "mode": "markers", "name": f"{plain(name)}, printed", "x": line["x"].tolist(),
         "y": line["printed_number"].tolist(), "marker": marker, "showlegend": False,
@@ -135,7 +160,12 @@ def _number_axis(places: pd.Series) -> Spec:
     if len(ticks) > MAX_TICKS:
         return {}
     kind = "log" if ticks[0] > 0 and ticks[-1] > 50 * ticks[0] else "linear"
-    return {"tickmode": "array", "tickvals": ticks, "ticktext": [f"{x:g}" for x in ticks], "type": kind}
+    return {
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": [f"{x:g}" for x in ticks],
+        "type": kind,
+    }
 
 
 def strip(
@@ -150,18 +180,24 @@ def strip(
 ) -> Markup:
     """Return a drawing of values as ticks on an axis between `ends`, with a triangle below the mean or effect.
 
-    Below the axis the interval is a bar in the colour of the verdict. Margins are dashed lines and zero is a solid one.
+    Below the axis the interval is a bar in the colour of the verdict. Margins are
+    dashed lines and zero is a solid one.
     """
     low, high = ends
     scale = 150 / (high - low) if isfinite(high - low) and high > low else 0.0
 
     def x(value: float) -> float:
-        return round(5 + (min(max(value, low), high) - low) * scale, 1) if scale else 80.0
+        return (
+            round(5 + (min(max(value, low), high) - low) * scale, 1) if scale else 80.0
+        )
 
-    # one path for all ticks without duplicates, because a page may hold thousands of values
+    # one path for all ticks without duplicates, because a page may hold thousands of
+    # values
     places = {x(value) for value in values if isfinite(value)}
     ticks = [f"M{place:g} 2v11" for place in sorted(places)]
-    pieces = f'<path class="axis" d="M5 13h150"/><path class="ticks" d="{"".join(ticks)}"/>'
+    pieces = (
+        f'<path class="axis" d="M5 13h150"/><path class="ticks" d="{"".join(ticks)}"/>'
+    )
     if low < 0 < high:
         pieces += f'<path class="zero" d="M{x(0.0):g} 0v26"/>'
     for margin in margins:
@@ -175,4 +211,6 @@ def strip(
         pieces += f'<path class="interval{kind}" d="M{first:g} 21H{last:g}"/>'
     if isfinite(mean):
         pieces += f'<path class="mean{kind}" d="M{x(mean):g} 15l-4 7h8z"/>'
-    return Markup(f'<svg class="strip" viewBox="0 0 160 26" role="img" aria-label="{escape(label)}">{pieces}</svg>')
+    return Markup(
+        f'<svg class="strip" viewBox="0 0 160 26" role="img" aria-label="{escape(label)}">{pieces}</svg>'
+    )

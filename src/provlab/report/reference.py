@@ -24,7 +24,8 @@ class ReferencePart(NamedTuple):
     provenance : Provenance
         Versions, date and cost of the computation.
     counts : list of (verdict, number)
-        Number of the paper's own claims with each verdict, firm or depending on the reading.
+        Number of the paper's own claims with each verdict, firm or depending on the
+        reading.
     tables : list of Markup
     figures : list of str
         Names of SVG files below `reference/ARTEFACT` of a report.

@@ -47,7 +47,13 @@ def environment() -> Environment:
         markup=Markup, text=value_text,
     )  # fmt: skip
     templates.globals.update(
-        MISSING=MISSING, NAN=math.nan, nan=math.isnan, limited=limited, tool=tool, card=card, version=__version__
+        MISSING=MISSING,
+        NAN=math.nan,
+        nan=math.isnan,
+        limited=limited,
+        tool=tool,
+        card=card,
+        version=__version__,
     )
     return templates
 
@@ -109,9 +115,11 @@ class Site:
         ----------
         href, template, title : str
         section : str
-            Navigation entry that the page belongs to: a paper, or "index", "runs", "claims", "environment".
+            Navigation entry that the page belongs to: a paper, or "index", "runs",
+            "claims", "environment".
         crumb : str
-            Name of the page in the breadcrumbs, which start at the overview and include its paper and `above`.
+            Name of the page in the breadcrumbs, which start at the overview and include
+            its paper and `above`.
         above : sequence of (text, href)
         plots : bool
             Whether to load Plotly.
@@ -197,17 +205,24 @@ def card(part: Mapping[str, Any] | None) -> tuple[str, list[tuple[str, str]]]:
     items = []
     for key, value in {**part.get("arguments", {}), **part}.items():
         if key not in ("name", "arguments"):
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            text = (
+                value
+                if isinstance(value, str)
+                else json.dumps(value, ensure_ascii=False, default=str)
+            )
             items.append((key, text))
     return part.get("name", "").rpartition(".")[2], items
 
 
 def script_json(content: Any) -> Markup:
     """Return JSON that is safe inside a script element: nothing in it can end the element."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(
+        content, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(visible(text, backslash="\\\\"))  # a chart shows control characters as a page does
+    # a chart shows control characters as a page does
+    return Markup(visible(text, backslash="\\\\"))
 
 
 def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
@@ -216,8 +231,9 @@ def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
     Parameters
     ----------
     markdown : str
-        CommonMark with tables. HTML is escaped. Headings move one level down, below those of the page. Links to http(s)
-        addresses are kept; other links are reduced to their text. Images become links, because a report loads nothing.
+        CommonMark with tables. HTML is escaped. Headings move one level down, below
+        those of the page. Links to http(s) addresses are kept; other links are reduced
+        to their text. Images become links, because a report loads nothing.
     title : str, optional
         Caption of the table, in Markdown; by default tables are numbered.
     source : str
@@ -228,18 +244,28 @@ def render_notes(markdown: str, title: str = "", source: str = "notes") -> str:
     for token in [*tokens, *caption]:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
-        elif token.type in ("th_open", "td_open"):  # an alignment would be an inline style, which the policy forbids
+        elif token.type in ("th_open", "td_open"):
+            # an alignment would be an inline style, which the policy forbids
             token.attrs = {"scope": "col"} if token.type == "th_open" else {}
         is_address = True
         for child in token.children or []:
             if child.type == "link_open":
-                is_address = re.match(r"https?://", str(child.attrs["href"]), re.IGNORECASE) is not None
-                child.attrs = {"href": child.attrs["href"], "rel": "noreferrer"} if is_address else {}
+                is_address = (
+                    re.match(r"https?://", str(child.attrs["href"]), re.IGNORECASE)
+                    is not None
+                )
+                child.attrs = (
+                    {"href": child.attrs["href"], "rel": "noreferrer"}
+                    if is_address
+                    else {}
+                )
             if child.type in ("link_open", "link_close") and not is_address:
                 child.tag = "span"
     html = str(parser.renderer.render(tokens, parser.options, {}))
     caption_html = str(parser.renderer.render(caption, parser.options, {}))
-    html = html.replace('<th scope="col"></th>', "<td></td>").replace("</table>", "</table></div>")
+    html = html.replace('<th scope="col"></th>', "<td></td>").replace(
+        "</table>", "</table></div>"
+    )
     first, *tables = html.split("<table>")
     for place, table in enumerate(tables, 1):
         label = f"Table {place} of the {source}"
@@ -283,13 +309,16 @@ def dataset_anchor(dataset: str) -> str:
     return slug("d", dataset, digest(dataset)[:10])
 
 
-def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterable[str]) -> None:
+def check_names(
+    papers: Iterable[str], artefacts: Iterable[str], claims: Iterable[str]
+) -> None:
     """Check that the names of papers, artefacts and claims are valid and distinct file names.
 
     Raises
     ------
     ValueError
-        If a name is invalid or occurs twice. Untrusted text becomes part of a path only through here or `slug`.
+        If a name is invalid or occurs twice. Untrusted text becomes part of a path only
+        through here or `slug`.
     """
     names = [("paper", name) for name in papers]
     names += [("artefact", name.partition("/")[2]) for name in artefacts]
@@ -313,10 +342,12 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
 def style_ids() -> tuple[str, ...]:
     """Return the ids of the style sheets that Plotly's bundle adds for its maps unless an element has that id.
 
-    The pages have no maps, and their policy forbids inline style sheets. Elements with these ids keep Plotly from
-    adding any.
+    The pages have no maps, and their policy forbids inline style sheets. Elements with
+    these ids keep Plotly from adding any.
     """
-    return tuple(dict.fromkeys(re.findall(r'getElementById\("([0-9a-f]{64})"\)', get_plotlyjs())))
+    return tuple(
+        dict.fromkeys(re.findall(r'getElementById\("([0-9a-f]{64})"\)', get_plotlyjs()))
+    )
 
 
 def write_assets(folder: Path, *, plots: bool = True) -> None:
@@ -325,4 +356,6 @@ def write_assets(folder: Path, *, plots: bool = True) -> None:
     for asset in files("provlab.report").joinpath("assets").iterdir():
         (folder / asset.name).write_bytes(asset.read_bytes())
     if plots:
-        (folder / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8", newline="\n")
+        (folder / "plotly.min.js").write_text(
+            get_plotlyjs(), encoding="utf-8", newline="\n"
+        )

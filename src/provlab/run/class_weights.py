@@ -29,9 +29,15 @@ def model_by_codes(model: Any, classes: Classes | None) -> Any:
     copy = clone(model)
     if classes is not None:
         parameters = copy.get_params(deep=True)
-        weights = {name: value for name, value in parameters.items() if name.rpartition("__")[2] == NAME}
+        weights = {
+            name: value
+            for name, value in parameters.items()
+            if name.rpartition("__")[2] == NAME
+        }
         codes = _codes_by_text(classes)
-        copy.set_params(**{name: _weights(value, codes) for name, value in weights.items()})
+        copy.set_params(
+            **{name: _weights(value, codes) for name, value in weights.items()}
+        )
     return copy
 
 
@@ -45,7 +51,9 @@ def _by_codes(config: Any, codes: Mapping[str, int]) -> Any:
         changed = {}
         for name, value in config.items():
             is_weights = str(name).rpartition("__")[2] == NAME
-            changed[name] = _weights(value, codes) if is_weights else _by_codes(value, codes)
+            changed[name] = (
+                _weights(value, codes) if is_weights else _by_codes(value, codes)
+            )
         return changed
     if isinstance(config, list | tuple):
         return [_by_codes(value, codes) for value in config]

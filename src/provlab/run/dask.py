@@ -1,7 +1,7 @@
 """Execution of tasks on a Dask cluster: a running cluster, local processes, or SLURM jobs.
 
-Only the client plans and writes the store, and workers load the data themselves. Tasks are sent
-unchanged, a few at a time.
+Only the client plans and writes the store, and workers load the data themselves. Tasks
+are sent unchanged, a few at a time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ _ONE_TASK = threading.Lock()
 """Lock for workers with several threads, because BLAS threads, CPU times and warnings belong to the process."""
 
 
-def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int) -> Results:
+def run_on_cluster(
+    tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
+) -> Results:
     """Yield the results of tasks from the cluster of a config, which is closed at the end if started here."""
     stated = config.get("patience", 60)
     try:
@@ -59,10 +61,13 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
     except (TypeError, ValueError):
         patience = math.nan
     if not patience > 0:
-        raise ValueError(f"executor.patience: expected a number of seconds above 0, got {stated!s:.80}.")
+        raise ValueError(
+            f"executor.patience: expected a number of seconds above 0, got {stated!s:.80}."
+        )
     if not tasks:
         return
-    # with one task per worker, only the running task can be the cause when a worker dies
+    # with one task per worker, only the running task can be the cause when a worker
+    # dies
     saturation = dask.config.set({"distributed.scheduler.worker-saturation": 1.0})
     with silence_logging_cmgr(logging.CRITICAL + 1), saturation, ExitStack() as stack:
         cluster: Any = config.get("address")
@@ -73,12 +78,20 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
                     "executor: executor=slurm needs the command sbatch, which this machine lacks; run the command on "
                     "a node that submits jobs, or use executor=dask executor.address=... with workers that you start."
                 )
-            where, cluster = "SLURM's jobs (squeue --me)", stack.enter_context(slurm_cluster(config))
+            where, cluster = (
+                "SLURM's jobs (squeue --me)",
+                stack.enter_context(slurm_cluster(config)),
+            )
             cluster.scale(jobs=n_jobs)
         elif not cluster:
-            where, cluster = "the cluster on this machine", stack.enter_context(_local_cluster(n_jobs))
+            where, cluster = (
+                "the cluster on this machine",
+                stack.enter_context(_local_cluster(n_jobs)),
+            )
         try:
-            client = stack.enter_context(Client(cluster, timeout=patience, set_as_default=False))
+            client = stack.enter_context(
+                Client(cluster, timeout=patience, set_as_default=False)
+            )
         except (OSError, ValueError) as error:
             raise ClusterError(
                 f"executor: expected a scheduler at {where}, got no answer in {patience:g} s (executor.patience): "
@@ -93,10 +106,11 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
     Parameters
     ----------
     config : mapping
-        queue, account, walltime, memory (per worker), interface, local_directory and log_directory
-        are as in SLURMCluster, but quoted. `job_extra_directives` holds further #SBATCH lines.
-        `job_script_prologue` holds shell lines that run before the worker starts, after our lines
-        that limit BLAS to one thread and set the data folders.
+        queue, account, walltime, memory (per worker), interface, local_directory and
+        log_directory are as in SLURMCluster, but quoted. `job_extra_directives` holds
+        further #SBATCH lines. `job_script_prologue` holds shell lines that run before
+        the worker starts, after our lines that limit BLAS to one thread and set the
+        data folders.
 
     Raises
     ------
@@ -109,7 +123,11 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
         raise ClusterError(
             f"executor: executor=slurm needs the package dask-jobqueue, which is not installed; {to_install('slurm')}."
         ) from None
-    data = [f"export {name}={shlex.quote(os.environ[name])}" for name in DATA if os.environ.get(name)]
+    data = [
+        f"export {name}={shlex.quote(os.environ[name])}"
+        for name in DATA
+        if os.environ.get(name)
+    ]
     own = _texts_of(config, "job_script_prologue")
     return SLURMCluster(
         cores=1,
@@ -118,7 +136,12 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
         job_name="provsel",
         python=shlex.quote(sys.executable),
         job_extra_directives=_job_directives(config),
-        job_script_prologue=[*(f"export {name}=1" for name in ONE_THREAD), *data, *own, f"export {SAFE_PATH}=1"],
+        job_script_prologue=[
+            *(f"export {name}=1" for name in ONE_THREAD),
+            *data,
+            *own,
+            f"export {SAFE_PATH}=1",
+        ],
         scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         silence_logs=logging.CRITICAL,
         **_job_settings(config),
@@ -132,7 +155,9 @@ def _job_settings(config: Mapping[str, Any]) -> dict[str, Any]:
         if config.get(name):
             settings[name] = shlex.quote(_line(name, config[name]))
     if config.get("local_directory"):
-        settings["local_directory"] = _quoted_but_variables(_line("local_directory", config["local_directory"]))
+        settings["local_directory"] = _quoted_but_variables(
+            _line("local_directory", config["local_directory"])
+        )
     return settings
 
 
@@ -143,9 +168,14 @@ def _job_directives(config: Mapping[str, Any]) -> list[str]:
         folder = _line("log_directory", config["log_directory"])
         os.makedirs(folder, exist_ok=True)
         for option, suffix in (("-e", "err"), ("-o", "out")):
-            directives.append(f"{option} {shlex.quote(f'{folder}/provsel-%J.{suffix}')}")
+            directives.append(
+                f"{option} {shlex.quote(f'{folder}/provsel-%J.{suffix}')}"
+            )
     # options may contain quotes
-    further = [_line("job_extra_directives", text) for text in _texts_of(config, "job_extra_directives")]
+    further = [
+        _line("job_extra_directives", text)
+        for text in _texts_of(config, "job_extra_directives")
+    ]
     return directives + further
 
 
@@ -154,14 +184,18 @@ def _memory(config: Mapping[str, Any]) -> str:
     try:
         parse_bytes(text)
     except (ValueError, OverflowError):
-        raise ValueError(f"executor.memory: expected a size such as 4GB, got {text!r:.80}; correct it.") from None
+        raise ValueError(
+            f"executor.memory: expected a size such as 4GB, got {text!r:.80}; correct it."
+        ) from None
     return text
 
 
 def _texts_of(config: Mapping[str, Any], name: str) -> list[str]:
     texts = config.get(name) or []
     if not isinstance(texts, list):
-        raise ValueError(f"executor.{name}: expected a list of lines, got {texts!r:.80}; put brackets around the list.")
+        raise ValueError(
+            f"executor.{name}: expected a list of lines, got {texts!r:.80}; put brackets around the list."
+        )
     return list(map(str, texts))
 
 
@@ -190,18 +224,24 @@ def _local_cluster(n_jobs: int) -> LocalCluster:
     return LocalCluster(
         n_workers=n_jobs,
         threads_per_worker=1,
-        memory_limit=0,  # no limit, near which workers would be killed, as with the other executors
-        dashboard_address="127.0.0.1:0",  # any free port, because concurrent runs would warn about a fixed one
-        preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],  # the client stops its workers
+        # no limit, near which workers would be killed, as with the other executors
+        memory_limit=0,
+        # any free port, because concurrent runs would warn about a fixed one
+        dashboard_address="127.0.0.1:0",
+        # the client stops its workers
+        preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
         silence_logs=logging.CRITICAL,
     )
 
 
-def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -> Results:
+def run_on(
+    client: Client, where: str, tasks: Sequence[Task], patience: float
+) -> Results:
     """Yield the result of each task, in any order, and remove all tasks from the cluster in any case.
 
-    Tasks of a lost worker are rerun elsewhere. The tasks of a data set are submitted together,
-    because a worker keeps the last data sets that it loaded and then loads each only once.
+    Tasks of a lost worker are rerun elsewhere. The tasks of a data set are submitted
+    together, because a worker keeps the last data sets that it loaded and then loads
+    each only once.
 
     Parameters
     ----------
@@ -215,8 +255,8 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
     Raises
     ------
     ClusterError
-        If there are no workers, if a worker has another version or lacks the data, or if a task
-        crashes its workers, as every task does on a worker without provsel.
+        If there are no workers, if a worker has another version or lacks the data, or
+        if a task crashes its workers, as every task does on a worker without provsel.
     """
     waiting, running, seen = deque(enumerate(tasks)), set[Future](), time.monotonic()
     address = client.scheduler_info()["address"]
@@ -229,15 +269,21 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
                 raise TimeoutError
             while waiting and len(running) < TASKS_A_THREAD * n_threads:
                 number, task = waiting.popleft()
-                # tasks are submitted one by one, because the order of submission sets their
-                # priorities
-                running.add(client.submit(run_on_worker, task, __version__, priority=-number, pure=False))
+                # tasks are submitted one by one, because the order of submission sets
+                # their priorities
+                running.add(
+                    client.submit(
+                        run_on_worker, task, __version__, priority=-number, pure=False
+                    )
+                )
             if not running:
                 time.sleep(min(0.1, patience))
                 continue
             done = set[Future]()
             with suppress(TimeoutError), client.as_current():
-                done, running = wait(running, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
+                done, running = wait(
+                    running, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED"
+                )
             for future in done:
                 result: TaskResult = future.result(timeout=patience)
                 future.release()  # otherwise it would be rerun when its worker dies
@@ -266,10 +312,16 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
 def run_on_worker(task: Task, version: str) -> TaskResult:
     """Run a task on a worker, which loads the data itself; raise ClusterError if it cannot run any task."""
     try:
-        fresh = [replace(cell) for cell in task.cells]  # copies use the classes of this machine, not the client's
-        keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
+        # copies use the classes of this machine, not the client's
+        fresh = [replace(cell) for cell in task.cells]
+        keys = [
+            trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw)
+            for trial in task.trials
+        ]
         if version != __version__ or keys != [trial.key for trial in task.trials]:
-            raise ValueError(f"it has provsel {__version__}, the client has {version}, or its keys of trials differ")
+            raise ValueError(
+                f"it has provsel {__version__}, the client has {version}, or its keys of trials differ"
+            )
         with _ONE_TASK, visible_output():
             return run_task(task)
     except (ValueError, OSError) as error:

@@ -54,16 +54,18 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     ----------
     tasks : sequence of Task
     config : mapping
-        `name` is auto, serial, loky, dask or slurm. `n_jobs`, for all but serial, is the number of
-        worker processes, or -1 for one per core. `address`, an alternative for dask, is the address
-        of a running scheduler. `patience`, for dask and slurm, is in seconds. slurm also takes the
-        arguments of `dask.slurm_cluster`. `private_copies` names classes that get rows to which
-        they may write.
+        `name` is auto, serial, loky, dask or slurm. `n_jobs`, for all but serial, is
+        the number of worker processes, or -1 for one per core. `address`, an
+        alternative for dask, is the address of a running scheduler. `patience`, for
+        dask and slurm, is in seconds. slurm also takes the arguments of
+        `dask.slurm_cluster`. `private_copies` names classes that get rows to which they
+        may write.
 
     Raises
     ------
     ValueError
-        If the executor or the number of workers is invalid, or its packages are not installed.
+        If the executor or the number of workers is invalid, or its packages are not
+        installed.
     ChildProcessError
         If a worker process was killed.
     ClusterError
@@ -78,7 +80,9 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
             f"{wanted:.80}; "
             f"correct it."
         )
-    n_jobs = min(usable_cores() if wanted.startswith("-") else int(wanted), max(1, len(tasks)))
+    n_jobs = min(
+        usable_cores() if wanted.startswith("-") else int(wanted), max(1, len(tasks))
+    )
     if name == "serial":
         return _isolated(run_and_record(task) for task in tasks)
     if name == "auto":
@@ -86,7 +90,9 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     if name == "loky":
         return _isolated(_loky(tasks, n_jobs))
     if name not in EXECUTORS:
-        raise ValueError(f"executor: expected one of {', '.join(sorted(EXECUTORS))}, got {name!r}.")
+        raise ValueError(
+            f"executor: expected one of {', '.join(sorted(EXECUTORS))}, got {name!r}."
+        )
     try:
         from provlab.run.dask import run_on_cluster  # optional, and slow to import
     except ModuleNotFoundError as error:
@@ -129,7 +135,10 @@ def run_and_record(task: Task) -> TaskResult:
         ):  # as with python -W error; results do not depend on it
             warnings.simplefilter("default")
         result = run_task(task)
-    result.warnings += [visible(f"{message.category.__name__}: {message.message}") for message in messages]
+    result.warnings += [
+        visible(f"{message.category.__name__}: {message.message}")
+        for message in messages
+    ]
     return result
 
 
@@ -142,7 +151,8 @@ def run_in_worker(task: Task) -> TaskResult:
 def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
     """Run tasks in this process while that is faster than starting workers, and the rest in workers.
 
-    The first task includes imports and loading, so the second shows how long the others take.
+    The first task includes imports and loading, so the second shows how long the others
+    take.
     """
     seconds_a_trial = math.inf
     for place, task in enumerate(tasks):
@@ -162,20 +172,28 @@ def _by_work(tasks: Sequence[Task], n_jobs: int) -> Results:
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
     """Run tasks in processes of this machine; two per worker are submitted at a time."""
-    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # issued by a thread of loky
+    # issued by a thread of loky
+    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)
     others, threads = set(multiprocessing.active_children()), set(threading.enumerate())
     pool = ProcessPoolExecutor(
-        n_jobs, env=dict.fromkeys(ONE_THREAD, "1"), initializer=_end_with, initargs=(os.getpid(),)
+        n_jobs,
+        env=dict.fromkeys(ONE_THREAD, "1"),
+        initializer=_end_with,
+        initargs=(os.getpid(),),
     )
     left = iter(tasks)
     running: set[Future[TaskResult]] = set()
     finished = False
     try:
         with _uninterrupted():
-            running |= {pool.submit(run_in_worker, task) for task in islice(left, 2 * n_jobs)}
+            running |= {
+                pool.submit(run_in_worker, task) for task in islice(left, 2 * n_jobs)
+            }
         while running:
             done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {pool.submit(run_in_worker, task) for task in islice(left, len(done))}
+            running |= {
+                pool.submit(run_in_worker, task) for task in islice(left, len(done))
+            }
             for future in done:
                 yield future.result()
         finished = True
@@ -190,8 +208,9 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
             for child in set(multiprocessing.active_children()) - others:
                 child.terminate()
         pool.shutdown(wait=True)
-        # loky does not wait for the thread that feeds its queue. If Python ends while the thread
-        # removes the queue's semaphores, the resource tracker complains of a leaked one.
+        # loky does not wait for the thread that feeds its queue. If Python ends while
+        # the thread removes the queue's semaphores, the resource tracker complains of a
+        # leaked one.
         for thread in set(threading.enumerate()) - threads:
             thread.join(THREADS_END)
 
@@ -203,7 +222,8 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     for tracker in (multiprocessing.resource_tracker, resource_tracker):
-        tracker.ensure_running()  # Python's own tracker does not block the signal when it starts
+        # Python's own tracker does not block the signal when it starts
+        tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

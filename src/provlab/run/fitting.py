@@ -18,7 +18,12 @@ from provlab.run.fold import Fold
 from provlab.run.scoring import measured
 from provlab.run.shared_rows import SharedView
 from provsel import reducers
-from provsel.certificates import Certificate, MeasuredTrial, RidgeRegressionCost, RidgeRegressionRisk
+from provsel.certificates import (
+    Certificate,
+    MeasuredTrial,
+    RidgeRegressionCost,
+    RidgeRegressionRisk,
+)
 from provsel.certificates.certifying import certify_compressed_trial, certify_trial
 from provsel.certificates.compression import is_compressed
 from provsel.models import LibsvmSVM
@@ -30,8 +35,8 @@ from provsel.training_view import Cost, Meter, described
 class Fitted:
     """A selector fitted on `rows`, the rows of the fold or its support vectors, and its cost.
 
-    `geometry` holds values that certificates derive from it, shared by all trials with the same
-    selector; `weights` holds the `sample_weight` of the rows, if any.
+    `geometry` holds values that certificates derive from it, shared by all trials with
+    the same selector; `weights` holds the `sample_weight` of the rows, if any.
     """
 
     reducer: Any
@@ -90,38 +95,60 @@ def _named(fold: Fold, features: Any) -> Record:
     """Return the selected features (None if all are kept), with names if the fold has its own columns."""
     every = features is None or features.size == fold.view.n_features
     chosen = ... if every else features
-    names = None if fold.feature_names is None or features is None else fold.feature_names[chosen].tolist()
-    return {"features": None if every else features.astype(np.int32), "feature_names": names}
+    names = (
+        None
+        if fold.feature_names is None or features is None
+        else fold.feature_names[chosen].tolist()
+    )
+    return {
+        "features": None if every else features.astype(np.int32),
+        "feature_names": names,
+    }
 
 
-def _coefficients(weights: NDArray[np.float64], reducer: Any, n_features: int) -> list[float] | None:
+def _coefficients(
+    weights: NDArray[np.float64], reducer: Any, n_features: int
+) -> list[float] | None:
     """Return the coefficients of the selected features in a linear model, in order of selection.
 
-    If all features are kept, the order is that of the columns. The result is None if the model has
-    several coefficient vectors, if the selector mixes features, or if there are more than
-    `MAX_COEFFICIENTS`.
+    If all features are kept, the order is that of the columns. The result is None if
+    the model has several coefficient vectors, if the selector mixes features, or if
+    there are more than `MAX_COEFFICIENTS`.
     """
     features = reducers.kept_features(reducer)
     if features is None or not 0 < weights.size == features.size <= MAX_COEFFICIENTS:
         return None
-    of_features = weights[np.argsort(np.argsort(features))]  # columns of reduced rows are in increasing order
-    of_features = of_features * (reducer.weights_ if getattr(reducer, "rescale", False) else 1.0)
-    return of_features[np.argsort(features) if features.size == n_features else ...].astype(float).tolist()
+    # columns of reduced rows are in increasing order
+    of_features = weights[np.argsort(np.argsort(features))]
+    of_features = of_features * (
+        reducer.weights_ if getattr(reducer, "rescale", False) else 1.0
+    )
+    return (
+        of_features[np.argsort(features) if features.size == n_features else ...]
+        .astype(float)
+        .tolist()
+    )
 
 
 def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
     """Fit a selector on the rows of a view or its support vectors; deterministic selectors are fitted once.
 
-    Trials that differ only in the model, for example in C, share a selection if they have the same rows.
+    Trials that differ only in the model, for example in C, share a selection if they
+    have the same rows.
     """
     selector: Any = build("selector", method.selector)
     if view.y is not None and view.y.dtype.kind == "f":
         _tell_of_numbers(selector)
-    if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
-        checked_count(selector, view.n_features)  # before an SVM on all rows takes minutes
+    if isinstance(selector, BaseSelector) and isinstance(
+        getattr(selector, "n_features_to_select", None), int
+    ):
+        # before an SVM on all rows takes minutes
+        checked_count(selector, view.n_features)
     # a foreign class with access to the view could use the same names of parts
     is_shipped = type(selector).__module__.split(".")[0] in ("provsel", "provlab")
-    outsider = selector if isinstance(selector, BaseSelector) and not is_shipped else None
+    outsider = (
+        selector if isinstance(selector, BaseSelector) and not is_shipped else None
+    )
     draws = reducers.is_random(selector)
     if draws:
         reducers.seed(selector, seed)
@@ -135,14 +162,18 @@ def fit_selector(method: Method, seed: int, view: SharedView) -> Fitted:
             model = build("model", method.model)
             view.svm(model, **weights)
             rows = view.on_support_vectors(model)
-            weights = {name: value[view.support_rows(model)] for name, value in weights.items()}
+            weights = {
+                name: value[view.support_rows(model)] for name, value in weights.items()
+            }
         seen = rows if outsider is None else rows.apart(outsider)
 
         def fit() -> tuple[Any, dict[str, Any]]:
             with rows.guarded(selector):
                 return reducers.fit_reducer(selector, seen, **weights), {}
 
-        selector, geometry = fit() if draws else rows.shared(f"fitted {described(selector)}", fit)
+        selector, geometry = (
+            fit() if draws else rows.shared(f"fitted {described(selector)}", fit)
+        )
     fitted = selector.selector_ if with_center else selector
     reducers.check_selection(fitted, rows.X)
     return Fitted(fitted, rows, selecting, geometry, weights)
@@ -170,8 +201,16 @@ def _tell_of_numbers(selector: Any) -> None:
             f"score_func={SCORES_OF_CLASSES[function]}."
         )
     if isinstance(selector, BaseEstimator):
-        tasks = {name for name, value in selector.get_params().items() if value == "auto"}
-        selector.set_params(**{name: "regression" for name in tasks if name.rpartition("__")[2] == "task"})
+        tasks = {
+            name for name, value in selector.get_params().items() if value == "auto"
+        }
+        selector.set_params(
+            **{
+                name: "regression"
+                for name in tasks
+                if name.rpartition("__")[2] == "task"
+            }
+        )
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
@@ -182,11 +221,17 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     features = None if is_whole else _features_that_decide(method, model, inner)
     if features is not None:
         name = f"tested {described(model)} {method.scoring} {features.tobytes().hex()}"
-        tested: Tested = rows.shared(name, lambda: _train_and_test(method, model, fitted, fold)[0])
+        tested: Tested = rows.shared(
+            name, lambda: _train_and_test(method, model, fitted, fold)[0]
+        )
         return _record(fitted, fold, tested)
-    tested, trained, reduced, predicted = _train_and_test(method, model, fitted, fold, is_whole=is_whole)
+    tested, trained, reduced, predicted = _train_and_test(
+        method, model, fitted, fold, is_whole=is_whole
+    )
     record = _record(fitted, fold, tested)
-    trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
+    trial = MeasuredTrial(
+        inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry
+    )
     if reduced is not None:
         trial.shared("reduced rows", lambda: reduced)
     if method.certify and is_compressed(trained) and is_whole:
@@ -196,24 +241,49 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
         margin, radius = not fold.is_regression, method.setting != "supervised"
         record |= certify_trial(trial, C=C, margin=margin, radius=radius).as_record()
         if isinstance(trained, Ridge) and not trained.fit_intercept:
-            ridge = (theorem.measure(trial, trained.alpha) for theorem in (RidgeRegressionCost, RidgeRegressionRisk))
+            ridge = (
+                theorem.measure(trial, trained.alpha)
+                for theorem in (RidgeRegressionCost, RidgeRegressionRisk)
+            )
             record |= Certificate(tuple(ridge)).as_record()
     return record | own_measures(method, trial)
 
 
-def _features_that_decide(method: Method, model: Any, reducer: Any) -> NDArray[np.int64] | None:
+def _features_that_decide(
+    method: Method, model: Any, reducer: Any
+) -> NDArray[np.int64] | None:
     """Return the sorted selected features if they determine the test of a model, otherwise None.
 
-    Selectors of provsel change columns only by weighting them, but other selectors may do more.
-    Certificates and own measures of the project need the model itself.
+    Selectors of provsel change columns only by weighting them, but other selectors may
+    do more. Certificates and own measures of the project need the model itself.
     """
-    if method.measures or is_certified(method, reducer) or (method.certify and is_compressed(model)):
+    if (
+        method.measures
+        or is_certified(method, reducer)
+        or (method.certify and is_compressed(model))
+    ):
         return None
-    is_plain = isinstance(reducer, BaseSelector) and type(reducer).reduce is BaseSelector.reduce
-    if not is_plain or getattr(reducer, "rescale", False) or reducers.is_random_model(model):
+    is_plain = (
+        isinstance(reducer, BaseSelector)
+        and type(reducer).reduce is BaseSelector.reduce
+    )
+    if (
+        not is_plain
+        or getattr(reducer, "rescale", False)
+        or reducers.is_random_model(model)
+    ):
         return None
-    parts = [model, *(part for part in model.get_params(deep=True).values() if isinstance(part, BaseEstimator))]
-    is_determined = all(type(part).__module__.split(".")[0] in DETERMINED for part in parts)
+    parts = [
+        model,
+        *(
+            part
+            for part in model.get_params(deep=True).values()
+            if isinstance(part, BaseEstimator)
+        ),
+    ]
+    is_determined = all(
+        type(part).__module__.split(".")[0] in DETERMINED for part in parts
+    )
     if not is_determined or not all(isinstance(name, str) for name in method.scoring):
         return None
     features = reducers.kept_features(reducer)
@@ -225,12 +295,14 @@ def _train_and_test(
 ) -> tuple[Tested, Any, Any, NDArray[Any]]:
     """Train a model on the selected features, and test it.
 
-    An empty selection is also valid: the most frequent class or the mean is predicted, both weighted.
+    An empty selection is also valid: the most frequent class or the mean is predicted,
+    both weighted.
 
     Returns
     -------
     tuple
-        The results, the trained model, its training rows (None if they are those of the fold), and its predictions.
+        The results, the trained model, its training rows (None if they are those of the
+        fold), and its predictions.
     """
     inner, view, reduced = fitted.reducer, fold.view, None
     with view.metered() as training:
@@ -240,14 +312,31 @@ def _train_and_test(
         else:
             reduced = reducers.reduced_rows(inner, fitted.rows.X)
             if reduced.shape[1] == 0:
-                model = DummyRegressor() if fold.is_regression else DummyClassifier(strategy="prior")
-            trained = reducers.fit_model(clone(model), inner, reduced, fitted.rows.y, **fitted.weights)
+                model = (
+                    DummyRegressor()
+                    if fold.is_regression
+                    else DummyClassifier(strategy="prior")
+                )
+            trained = reducers.fit_model(
+                clone(model), inner, reduced, fitted.rows.y, **fitted.weights
+            )
         X_test = reducers.reduced_rows(inner, fold.X_test)
         predicted = reducers.predict(trained, inner, X_test)
-    scores = measured(method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight, fold.classes)
+    scores = measured(
+        method.scoring,
+        trained,
+        X_test,
+        fold.y_test,
+        predicted,
+        fold.test_weight,
+        fold.classes,
+    )
     if method.limit is not None and fold.classes is not None:
         scores |= class_counts(fold.y_test, predicted, fold.classes.codes)
-    scores |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
+    scores |= {
+        name: getattr(trained, f"{name}_", None)
+        for name in ("objective", "scaled_objective")
+    }
     weights = np.ravel(getattr(trained, "coef_", ()))
     if weights.size > MAX_COEFFICIENTS:
         weights = np.empty(0)
@@ -255,19 +344,25 @@ def _train_and_test(
     return tested, trained, reduced, predicted
 
 
-def class_counts(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> Record:
+def class_counts(
+    y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]
+) -> Record:
     """Return the numbers of test rows and of misclassified rows of each class.
 
     Parameters
     ----------
     y, predicted : ndarray of shape (n_test,)
     classes : ndarray of shape (n_classes,)
-        All classes of the data set in increasing order; folds with whole groups may lack some of them.
+        All classes of the data set in increasing order; folds with whole groups may
+        lack some of them.
     """
     places = np.searchsorted(classes, y)
     rows = np.bincount(places, minlength=classes.size)
     errors = np.bincount(places[predicted != y], minlength=classes.size)
-    return {"class_rows": rows.astype(np.int32), "class_errors": errors.astype(np.int32)}
+    return {
+        "class_rows": rows.astype(np.int32),
+        "class_errors": errors.astype(np.int32),
+    }
 
 
 def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
@@ -276,10 +371,15 @@ def _record(fitted: Fitted, fold: Fold, tested: Tested) -> Record:
     record = fitted.as_record(fold) | tested.scores
     record |= {"train_cpu": tested.cost.cpu, "train_wall": tested.cost.wall}
     record["coefficients"] = _coefficients(tested.weights, inner, fold.view.n_features)
-    if tested.columns is not None:  # the model itself drops some of the selected features
+    # the model itself drops some of the selected features
+    if tested.columns is not None:
         left = reducers.kept_features(inner)
         features = tested.columns if left is None else np.sort(left)[tested.columns]
-        record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
+        record |= {
+            "n_selected": features.size,
+            **_named(fold, features),
+            "coefficients": None,
+        }
     return record
 
 
@@ -295,7 +395,8 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
     Raises
     ------
     ValueError
-        If a measure raises an error or returns a value that cannot be stored. The message names the measure.
+        If a measure raises an error or returns a value that cannot be stored. The
+        message names the measure.
     """
     record: Record = {}
     for config in method.measures:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Fold:
     """Training and test rows of a fold; without folds, all rows are training rows.
 
-    `view` lazily computes the SVM on all features, its support vectors, the Gram matrix and the
-    spectral basis, once for the fold. All trials of a task share the fold, so its arrays are
-    read-only.
+    `view` lazily computes the SVM on all features, its support vectors, the Gram matrix
+    and the spectral basis, once for the fold. All trials of a task share the fold, so
+    its arrays are read-only.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class Fold:
     X_test : ndarray or CSR of shape (n_test, n_features)
     y_test : ndarray of shape (n_test,)
     feature_names : ndarray of str, shape (n_features,)
-        Names of the columns if a preparation created them; None if they are those of the data set.
+        Names of the columns if a preparation created them; None if they are those of
+        the data set.
     test_weight : ndarray of shape (n_test,)
         Weights of the test rows; those of the training rows are in `view.metadata`.
     classes : Classes
@@ -62,7 +63,9 @@ class Fold:
         """Return a copy with writable arrays for a class that needs them, see `SharedView.private`."""
         rows = copied([self.X_test, self.y_test, self.test_weight])
         view = self.view.private(may_change=may_change)
-        return replace(self, view=view, X_test=rows[0], y_test=rows[1], test_weight=rows[2])
+        return replace(
+            self, view=view, X_test=rows[0], y_test=rows[1], test_weight=rows[2]
+        )
 
     def test_checksum(self) -> int:
         """Return a checksum of the test rows, their labels and weights."""
@@ -75,11 +78,18 @@ class Fold:
 
     def is_changed(self) -> bool:
         """Return whether the rows or values derived from them have changed since the start."""
-        return (self.view.checksum(), self.test_checksum()) != self.first_checksums or self.view.has_changed_parts()
+        return (
+            self.view.checksum(),
+            self.test_checksum(),
+        ) != self.first_checksums or self.view.has_changed_parts()
 
     def as_record(self) -> dict[str, int]:
         """Return the sizes of the fold."""
-        return {"n_train": self.view.n_samples, "n_test": len(self.y_test), "n_features": self.view.n_features}
+        return {
+            "n_train": self.view.n_samples,
+            "n_test": len(self.y_test),
+            "n_features": self.view.n_features,
+        }
 
 
 def make_fold(
@@ -92,7 +102,9 @@ def make_fold(
     preparation: Mapping[str, Any] | None = None,
 ) -> Fold:
     """Return a fold of a protocol, prepared on its training rows only."""
-    train, test = protocol.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
+    train, test = protocol.rows(
+        dataset, n_splits=n_splits, split_seed=split_seed, fold=fold
+    )
     if protocol.scores:
         check_rows(dataset, train, test, fold, every_class=protocol.every_class)
     return fold_of_rows(protocol, dataset, train, test, preparation, split_seed)
@@ -108,11 +120,13 @@ def fold_of_rows(
 ) -> Fold:
     """Return the fold of given rows of a data set, after a preparation fitted on the training rows."""
     names = None
-    # a copy of the largest data sets would take half a gigabyte; stated splits may repeat rows
+    # a copy of the largest data sets would take half a gigabyte; stated splits may
+    # repeat rows
     whole = np.array_equal(train, np.arange(len(dataset.y)))
     if preparation is not None:
         X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
-        # names in the data are not stored, because a panel has hundreds of thousands of trials
+        # names in the data are not stored, because a panel has hundreds of thousands of
+        # trials
         if protocol.measures_memory and np.array_equal(names, dataset.feature_names):
             names = None
     else:

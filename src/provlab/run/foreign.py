@@ -8,15 +8,25 @@ from typing import Any
 
 from provlab.core.cell import Cell
 from provlab.run.fold import Fold
-from provlab.run.shared_rows import ChangedInputError, needs_writable_arrays, settings_of_one_trial
+from provlab.run.shared_rows import (
+    ChangedInputError,
+    needs_writable_arrays,
+    settings_of_one_trial,
+)
 
 
 def run_foreign_trial(
-    run: Callable[[Fold], dict[str, Any]], cell: Cell, fold: Fold, *, seed: int, private_copies: Collection[str]
+    run: Callable[[Fold], dict[str, Any]],
+    cell: Cell,
+    fold: Fold,
+    *,
+    seed: int,
+    private_copies: Collection[str],
 ) -> dict[str, Any]:
     """Return the record of a trial on rows that other trials share.
 
-    A class that works only on writable arrays, such as compiled code without `const`, gets a copy.
+    A class that works only on writable arrays, such as compiled code without `const`,
+    gets a copy.
 
     Parameters
     ----------

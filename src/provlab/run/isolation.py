@@ -15,15 +15,21 @@ SAFE_PATH = "PYTHONSAFEPATH"
 def isolated_children() -> Iterator[None]:
     """Let processes started in the block find modules in the working folder only after all others.
 
-    The environment ensures this for their start. Workers then take over the path of this process,
-    on which the working folder, if present, comes last within the block. So workers find the
-    classes of a program, but its `json.py` hides no other module.
+    The environment ensures this for their start. Workers then take over the path of
+    this process, on which the working folder, if present, comes last within the block.
+    So workers find the classes of a program, but its `json.py` hides no other module.
     """
     variable = os.environ.get(SAFE_PATH)
-    moved = [(place, entry) for place, entry in enumerate(sys.path) if _is_working_folder(entry)]
+    moved = [
+        (place, entry)
+        for place, entry in enumerate(sys.path)
+        if _is_working_folder(entry)
+    ]
     os.environ[SAFE_PATH] = "1"
     # a new list, because a thread that imports meanwhile still reads the old one
-    sys.path = [entry for entry in sys.path if not _is_working_folder(entry)] + [entry for _, entry in moved]
+    sys.path = [entry for entry in sys.path if not _is_working_folder(entry)] + [
+        entry for _, entry in moved
+    ]
     try:
         yield
     finally:

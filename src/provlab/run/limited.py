@@ -37,7 +37,8 @@ class OutOfTimeError(Exception):
 def subset_ratio(fitted: Fitted) -> float:
     """Return ||X - C C^+ X||_F^2 of the selected columns C relative to the best approximation of rank `RANK`.
 
-    It takes O(n r^2 + n r min(n, d)) in addition to shared work, and is NaN if rank `RANK` leaves no residual.
+    It takes O(n r^2 + n r min(n, d)) in addition to shared work, and is NaN if rank
+    `RANK` leaves no residual.
     """
     from provsel.kernels.column_span import dense_columns
     from provsel.kernels.subset_errors import independent_directions
@@ -49,8 +50,15 @@ def subset_ratio(fitted: Fitted) -> float:
         if columns is None or leaves_nothing_out(fitted.reducer, view):
             return 0.0
         is_wide = view.n_samples < view.n_features
-        products = view.gram() if is_wide else view.shared("products of columns", lambda: _products(view.X))
-        squares = view.shared("squared singular values", lambda: np.linalg.eigvalsh(products)[::-1].clip(0))
+        products = (
+            view.gram()
+            if is_wide
+            else view.shared("products of columns", lambda: _products(view.X))
+        )
+        squares = view.shared(
+            "squared singular values",
+            lambda: np.linalg.eigvalsh(products)[::-1].clip(0),
+        )
         Q = independent_directions(dense_columns(view.X, columns))
         kept = np.vdot(Q, products @ Q) if is_wide else np.square(view.X.T @ Q).sum()
         tail = squares[RANK:].sum()
@@ -72,13 +80,15 @@ def _products(X: Any) -> Any:
 def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
     """Return the number of features requested from a selector, keyed by its config without that number.
 
-    A selector that chooses its own number counts as infinitely many. A selector that tries several
-    numbers, such as `CrossValidatedSize`, comes first, followed by its inner selector with the
-    largest number tried.
+    A selector that chooses its own number counts as infinitely many. A selector that
+    tries several numbers, such as `CrossValidatedSize`, comes first, followed by its
+    inner selector with the largest number tried.
     """
     others = {name: value for name, value in selector.items() if name not in SIZES}
     size = selector.get("n_features_to_select")
-    asked = {canonical_json(others): float(size) if isinstance(size, int | float) else np.inf}
+    asked = {
+        canonical_json(others): float(size) if isinstance(size, int | float) else np.inf
+    }
     sizes, inside = selector.get("sizes"), selector.get("selector")
     if isinstance(sizes, list) and isinstance(inside, Mapping):
         inner = next(iter(sizes_asked(inside)))
@@ -90,15 +100,22 @@ def sizes_asked(selector: Mapping[str, Any]) -> dict[str, float]:
 def cpu_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTimeError in the block after the given CPU seconds of this process.
 
-    The error is raised between two steps of the interpreter, so a long call of compiled code
-    finishes first. Nothing is raised in threads or on Windows, which lacks the timer.
+    The error is raised between two steps of the interpreter, so a long call of compiled
+    code finishes first. Nothing is raised in threads or on Windows, which lacks the
+    timer.
     """
-    if not hasattr(signal, "SIGPROF") or threading.current_thread() is not threading.main_thread() or seconds == np.inf:
+    if (
+        not hasattr(signal, "SIGPROF")
+        or threading.current_thread() is not threading.main_thread()
+        or seconds == np.inf
+    ):
         yield
         return
 
     def stop(*_: Any) -> None:
-        raise OutOfTimeError(f"the selection was stopped at its limit of {seconds:g} CPU seconds")
+        raise OutOfTimeError(
+            f"the selection was stopped at its limit of {seconds:g} CPU seconds"
+        )
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -109,7 +126,9 @@ def cpu_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+def measure_within_limit(
+    method: Method, fold: Fold, *, seed: int, split_seed: int
+) -> Record:
     """Return the selection, the error and the subset ratio, or the reason of a failure.
 
     Raises
@@ -122,7 +141,9 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
     cut_off: dict[str, float] = view.shared(CUT_OFF, dict)
     asked = sizes_asked(method.selector)
     try:
-        if any(name in cut_off and size >= cut_off[name] for name, size in asked.items()):
+        if any(
+            name in cut_off and size >= cut_off[name] for name, size in asked.items()
+        ):
             raise OutOfTimeError(
                 f"the selection was not tried: this method was stopped at its limit of {limit:g} CPU seconds on this "
                 f"data set before, in this fold or another, with as many features or fewer"
@@ -132,8 +153,12 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
         peak = memory()
         cost = fitted.selecting.own + fitted.selecting.shared
         if cost.cpu > limit:
-            raise OutOfTimeError(f"the selection takes longer than its limit of {limit:g} CPU seconds")
-        record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
+            raise OutOfTimeError(
+                f"the selection takes longer than its limit of {limit:g} CPU seconds"
+            )
+        record = classify(method, fitted, fold, seed) | {
+            "subset_ratio": subset_ratio(fitted)
+        }
     except (ImportError, MemoryError, KeyboardInterrupt):
         raise
     except BaseException as error:  # a method may raise anything
@@ -142,7 +167,9 @@ def measure_within_limit(method: Method, fold: Fold, *, seed: int, split_seed: i
         if isinstance(error, OutOfTimeError):
             name, size = next(iter(asked.items()))
             cut_off[name] = min(size, cut_off.get(name, np.inf))
-        return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
+        return {
+            "failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+        }
     for name in ("error", "r2", "rmse", "mae", "subset_ratio", *method.scoring):
         if name in record:  # classes and numbers have different measures
             record[name] = float(np.float32(record[name]))

@@ -1,6 +1,7 @@
 """View of the rows of a fold with the peak memory of each derived part.
 
-It is a separate module because it needs scikit-learn, which plans and stores do not need.
+It is a separate module because it needs scikit-learn, which plans and stores do not
+need.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class MeasuredView(SharedView):
     def __init__(self, *rows: Any, **settings: Any) -> None:
         super().__init__(*rows, **settings)
         self._peaks: dict[str, int | None] = {}
-        self._highest: list[int] = []  # peaks of the nested blocks that are being measured
+        # peaks of the nested blocks that are being measured
+        self._highest: list[int] = []
 
     def shared(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return the part `name`, which is computed at the first call."""
@@ -42,8 +44,18 @@ class MeasuredView(SharedView):
         with self._peak() as own:
 
             def largest() -> int | None:
-                views = [view for view in self._family() if isinstance(view, MeasuredView)]
-                peaks = [own(), *(view._peaks[name] for view in views for name in view._used if name in view._peaks)]
+                views = [
+                    view for view in self._family() if isinstance(view, MeasuredView)
+                ]
+                peaks = [
+                    own(),
+                    *(
+                        view._peaks[name]
+                        for view in views
+                        for name in view._used
+                        if name in view._peaks
+                    ),
+                ]
                 known_peaks = [peak for peak in peaks if peak is not None]
                 return max(known_peaks) if len(known_peaks) == len(peaks) else None
 
@@ -79,7 +91,10 @@ def _count_anew() -> bool:
 def memory_of(name: str) -> int | None:
     """Return the bytes that Linux reports for this process as VmHWM, the peak, or VmRSS, the current value."""
     try:
-        line = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+        line = re.search(
+            rf"{name}:\s+(\d+) kB",
+            Path("/proc/self/status").read_text(encoding="ascii"),
+        )
     except OSError:
         return None
     return None if line is None else 1024 * int(line[1])

@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 from provlab.project.components import build, is_own
 from provsel import reducers
@@ -38,14 +44,16 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     missing : {"mean", "median", "most_frequent"} or None, default="median"
-        Replacement of missing numbers; missing strings become the most frequent one. None refuses missing values.
+        Replacement of missing numbers; missing strings become the most frequent one.
+        None refuses missing values.
     categories : {"one_hot"} or None, default="one_hot"
-        A text column becomes one 0/1 column per category, named COLUMN_TEXT, or a single column if
-        there are two categories. A category that does not occur in training rows gives zeros. None
-        refuses text columns.
+        A text column becomes one 0/1 column per category, named COLUMN_TEXT, or a
+        single column if there are two categories. A category that does not occur in
+        training rows gives zeros. None refuses text columns.
     scale : {"standard", "range", "robust"} or None, default=None
-        Scaling of numbers to mean 0 and variance 1, to the range from 0 to 1, or to median 0 and
-        interquartile range 1. Sparse rows are divided but not shifted, so they stay sparse.
+        Scaling of numbers to mean 0 and variance 1, to the range from 0 to 1, or to
+        median 0 and interquartile range 1. Sparse rows are divided but not shifted, so
+        they stay sparse.
     drop_constant : bool, default=False
         Whether to drop resulting columns that are constant in the training rows.
 
@@ -79,14 +87,19 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a setting is unknown, or there are missing values or strings that the settings refuse.
+            If a setting is unknown, or there are missing values or strings that the
+            settings refuse.
         """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the same rows as numbers; `fit` followed by `transform` would compute everything twice."""
-        for name, choices in (("missing", MISSING), ("categories", ("one_hot",)), ("scale", SCALES)):
+        for name, choices in (
+            ("missing", MISSING),
+            ("categories", ("one_hot",)),
+            ("scale", SCALES),
+        ):
             if getattr(self, name) is not None:
                 check_choice("preparation", name, getattr(self, name), choices)
         self.transformer_ = self._transformer(X)
@@ -112,12 +125,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 f"preparation: expected no missing values, got {int(X.isna().sum().sum())}; set preparation.missing to "
                 f"one of {', '.join(MISSING)}."
             )
-        encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
+        encoder = OneHotEncoder(
+            drop="if_binary", handle_unknown="ignore", sparse_output=False
+        )
         return ColumnTransformer(
             [
                 # masks avoid searching for each name among all names
                 ("numbers", self.of_numbers(), ~is_text),
-                ("texts", make_pipeline(SimpleImputer(strategy="most_frequent"), encoder), is_text),
+                (
+                    "texts",
+                    make_pipeline(SimpleImputer(strategy="most_frequent"), encoder),
+                    is_text,
+                ),
             ],
             verbose_feature_names_out=False,
         )
@@ -133,7 +152,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         scaler = scalers[self.scale] or "passthrough"
         if not impute:
             return make_pipeline(scaler)
-        return make_pipeline(SimpleImputer(strategy=self.missing or "median", keep_empty_features=True), scaler)
+        return make_pipeline(
+            SimpleImputer(strategy=self.missing or "median", keep_empty_features=True),
+            scaler,
+        )
 
     def sources(self) -> NDArray[np.int64]:
         """Return the number of the table column from which each column of `transform` is made."""
@@ -143,13 +165,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         places = np.arange(self.transformer_.n_features_in_)
         if not isinstance(self.transformer_, ColumnTransformer):
             return places
-        numbers, texts = (places[mask] for _, _, mask in self.transformer_.transformers_[:2])
+        numbers, texts = (
+            places[mask] for _, _, mask in self.transformer_.transformers_[:2]
+        )
         if not texts.size:
             return numbers
         encoder = self.transformer_.named_transformers_["texts"][-1]
         n_dummies = [names.size for names in encoder.categories_]
         if encoder.drop_idx_ is not None:
-            n_dummies = [n - (dropped is not None) for n, dropped in zip(n_dummies, encoder.drop_idx_, strict=True)]
+            n_dummies = [
+                n - (dropped is not None)
+                for n, dropped in zip(n_dummies, encoder.drop_idx_, strict=True)
+            ]
         return np.concatenate([numbers, np.repeat(texts, n_dummies)])
 
     def transform(self, X: Any) -> Any:
@@ -158,7 +185,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`."""
-        return self._without_constant(np.asarray(self.transformer_.get_feature_names_out(input_features), dtype=object))
+        return self._without_constant(
+            np.asarray(
+                self.transformer_.get_feature_names_out(input_features), dtype=object
+            )
+        )
 
     def _without_constant(self, columns: Any) -> Any:
         """Return an array without the columns or entries that belong to constant columns."""
@@ -168,7 +199,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 def varying_columns(rows: Any) -> NDArray[np.int64]:
     """Return the numbers of the columns with more than one value."""
     if sparse.issparse(rows):
-        differs = rows.max(axis=0).toarray().ravel() != rows.min(axis=0).toarray().ravel()
+        differs = (
+            rows.max(axis=0).toarray().ravel() != rows.min(axis=0).toarray().ravel()
+        )
     else:
         differs = (rows != rows[:1]).any(axis=0)
     return np.flatnonzero(differs)
@@ -188,12 +221,17 @@ def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
 
 
 def prepared_rows(
-    config: Mapping[str, Any], dataset: Dataset, train: NDArray[np.int64], test: NDArray[np.int64], seed: int
+    config: Mapping[str, Any],
+    dataset: Dataset,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+    seed: int,
 ) -> tuple[Any, Any, NDArray[np.object_]]:
     """Return training rows, test rows and column names after a transformer fitted on the training rows only.
 
-    `config` is the config of the transformer. `train` and `test` are row numbers. `seed` is used by
-    a random transformer without its own seed. The results are float64, dense or CSR.
+    `config` is the config of the transformer. `train` and `test` are row numbers.
+    `seed` is used by a random transformer without its own seed. The results are
+    float64, dense or CSR.
 
     Raises
     ------
@@ -207,12 +245,15 @@ def prepared_rows(
     try:
         X_train = transformer.fit_transform(rows[train], dataset.y[train])
         if not is_own(config):
-            X_train = X_train.copy()  # a foreign class may reuse this memory for the test rows
+            # a foreign class may reuse this memory for the test rows
+            X_train = X_train.copy()
         parts = [X_train]
         parts.append(transformer.transform(rows[test]) if test.size else parts[0][:0])
     except Exception as error:  # a foreign class may raise anything
         text = str(error).removeprefix("preparation: ")
-        raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
+        raise ValueError(
+            f"{subject}: expected rows that {type(transformer).__name__} takes: {text}"
+        ) from error
     X, X_test = map(_as_numbers, parts)
     if X.ndim != 2 or not (_is_finite(X) and _is_finite(X_test)):
         _check_overflow(subject, dataset)
@@ -223,8 +264,11 @@ def prepared_rows(
     try:
         # a DataFrame has column names, and sparse rows have none
         column_names = dataset.feature_names if sparse.issparse(table) else None
-        names = np.asarray(transformer.get_feature_names_out(column_names), dtype=object)
-    except (AttributeError, ValueError):  # for example a function, which cannot name its outputs
+        names = np.asarray(
+            transformer.get_feature_names_out(column_names), dtype=object
+        )
+    except (AttributeError, ValueError):
+        # for example a function, which cannot name its outputs
         n_columns = X.shape[1]
         if n_columns == dataset.X.shape[1]:
             return X, X_test, dataset.feature_names
@@ -233,7 +277,11 @@ def prepared_rows(
 
 
 def _as_numbers(rows: Any) -> Any:
-    return sparse.csr_array(rows, dtype=float) if sparse.issparse(rows) else np.asarray(rows, dtype=float)
+    return (
+        sparse.csr_array(rows, dtype=float)
+        if sparse.issparse(rows)
+        else np.asarray(rows, dtype=float)
+    )
 
 
 def _is_finite(rows: Any) -> bool:

@@ -13,10 +13,25 @@ from functools import partial
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from provlab.core.cell import Cell
-from provlab.core.plan import MANY_ROWS, Task, files_missing, load_from, make_tasks, trials_of, unique_cells
+from provlab.core.plan import (
+    MANY_ROWS,
+    Task,
+    files_missing,
+    load_from,
+    make_tasks,
+    trials_of,
+    unique_cells,
+)
 from provlab.core.protocols import AbstractFolds
 from provlab.core.store import TrialStore
 from provlab.data import MissingDataError, describe_roots
@@ -139,14 +154,17 @@ def run_cells(
 ) -> RunReport:
     """Compute the trials of `cells` that are not in the store, and store the results of each task as they arrive.
 
-    An interrupt, or a failure with `fail_fast`, loses at most the running tasks, and the same call
-    resumes. Nothing is computed for the cells with the ids `complete`, whose trials are not read
-    from the store. With `only_first`, only the first missing trial of each cell is computed.
+    An interrupt, or a failure with `fail_fast`, loses at most the running tasks, and
+    the same call resumes. Nothing is computed for the cells with the ids `complete`,
+    whose trials are not read from the store. With `only_first`, only the first missing
+    trial of each cell is computed.
     """
     console = console or PlainConsole(stderr=True)
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     cells = list(cells)
-    tasks = make_tasks([cell for cell in cells if cell.id not in complete], done=store.keys())
+    tasks = make_tasks(
+        [cell for cell in cells if cell.id not in complete], done=store.keys()
+    )
     report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
     report.n_found = report.n_planned - sum(len(task.trials) for task in tasks)
     if damaged := store.damaged_note():
@@ -170,11 +188,16 @@ def run_cells(
         n_trials = sum(len(task.trials) for task in tasks)
         # closing the results stops running tasks
         with (
-            closing(_store_results(tasks, executor, store, report, own_warnings)) as results,
+            closing(
+                _store_results(tasks, executor, store, report, own_warnings)
+            ) as results,
             ticker(console, label or "trials", n_trials) as advance,
         ):
             for result in results:
-                if len(report.failures) == n_refused + len(result.failures) > n_refused and report.n_skipped:
+                if (
+                    len(report.failures) == n_refused + len(result.failures) > n_refused
+                    and report.n_skipped
+                ):
                     _, where, reason = result.failures[0]
                     say(FIRST.format(reason=reason.rstrip("."), where=where))
                 advance(len(result.records) + len(result.failures))
@@ -188,7 +211,9 @@ def run_cells(
         )
         raise
     finally:
-        for line in _most_frequent((NUMBER.sub("...", text) for text in report.warnings), {}):
+        for line in _most_frequent(
+            (NUMBER.sub("...", text) for text in report.warnings), {}
+        ):
             say(f"warning: {' '.join(line.split())}")
         report.seconds = time.perf_counter() - start
     try:
@@ -217,14 +242,22 @@ def _store_results(
             yield result
 
 
-def run_methods(cells: Sequence[Cell], store: TrialStore, executor: Mapping[str, Any], **options: Any) -> RunReport:
+def run_methods(
+    cells: Sequence[Cell],
+    store: TrialStore,
+    executor: Mapping[str, Any],
+    **options: Any,
+) -> RunReport:
     """Run cells like `run_cells`, starting with one trial of each; a cell whose first trial fails is left out.
 
-    This reveals a wrong setting before the other trials, which would be useless, are computed.
+    This reveals a wrong setting before the other trials, which would be useless, are
+    computed.
     """
     first = run_cells(cells, store, executor, only_first=True, **options)
     failed = first.reasons(cells)
-    report = run_cells([cell for cell in cells if cell.id not in failed], store, executor, **options)
+    report = run_cells(
+        [cell for cell in cells if cell.id not in failed], store, executor, **options
+    )
     report.n_planned = first.n_planned
     report.n_found = first.n_found
     report.n_run += first.n_run
@@ -238,7 +271,9 @@ def _without(tasks: Iterable[Task], refused: Collection[str]) -> list[Task]:
     """Return tasks without the trials of the given cell ids."""
     left = []
     for task in tasks:
-        trials = [trial for trial in task.trials if task.cells[trial.cell].id not in refused]
+        trials = [
+            trial for trial in task.trials if task.cells[trial.cell].id not in refused
+        ]
         if trials:
             left.append(replace(task, trials=tuple(trials)))
     return left
@@ -264,7 +299,9 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
     """Warn about users' own files, and return the prefixes of these warnings, which each task would repeat."""
     beginnings: list[str] = []
     own = {
-        (task.data, task.protocol.get("preparation") is None): task for task in tasks if task.dataset["name"] == "file"
+        (task.data, task.protocol.get("preparation") is None): task
+        for task in tasks
+        if task.dataset["name"] == "file"
     }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -272,30 +309,41 @@ def _warn_of_files(tasks: Iterable[Task]) -> tuple[str, ...]:
             dataset = data_of(task)
             beginnings += [f"data set {dataset.name}", f"data set {dataset.name!r}"]
             n = dataset.X.shape[0]
-            if n > MANY_ROWS and any(str(cell.model.get("_target_")).endswith(BY_LIBSVM) for cell in task.cells):
+            if n > MANY_ROWS and any(
+                str(cell.model.get("_target_")).endswith(BY_LIBSVM)
+                for cell in task.cells
+            ):
                 warnings.warn(
                     f"data set {dataset.name}: {n:,} rows, and a model of LIBSVM, which takes minutes or hours per "
                     f"fit on so many rows; model=liblinear_primal takes seconds, or take a sample: "
                     f"+dataset.sample_rows=10000.",
                     stacklevel=1,
                 )
-    messages = {f"{warning.category.__name__}: {warning.message}": warning.message for warning in caught}
+    messages = {
+        f"{warning.category.__name__}: {warning.message}": warning.message
+        for warning in caught
+    }
     for message in messages.values():
         warnings.warn(message, stacklevel=3)
     return tuple(beginnings)
 
 
-def _check_refused(report: RunReport, refused: Mapping[str, str], fail_fast: bool) -> None:
+def _check_refused(
+    report: RunReport, refused: Mapping[str, str], fail_fast: bool
+) -> None:
     """Raise if no trial remains and none is stored, or if the first failure must end the run."""
     if fail_fast or (not report.n_found and not report.n_skipped):
         reasons = dict.fromkeys(refused.values())
-        raise ValueError(f"the run was refused, and nothing was computed: {' '.join([*reasons][:KINDS])}")
+        raise ValueError(
+            f"the run was refused, and nothing was computed: {' '.join([*reasons][:KINDS])}"
+        )
 
 
 def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[str, str]:
     """Return the cells that cannot be computed at all, as is clear from their data before the first trial.
 
-    Users' own files, and registered data sets that are split into folds, are checked if the workers are local.
+    Users' own files, and registered data sets that are split into folds, are checked if
+    the workers are local.
 
     Returns
     -------
@@ -307,11 +355,22 @@ def refused_cells(tasks: Iterable[Task], executor: Mapping[str, Any]) -> dict[st
     is_here = executor.get("name") in HERE
     for task in tasks:
         for cell in task.cells:
-            if task.dataset["name"] != "file" and not (is_here and isinstance(cell.measured, AbstractFolds)):
+            if task.dataset["name"] != "file" and not (
+                is_here and isinstance(cell.measured, AbstractFolds)
+            ):
                 continue
             has_preparation = cell.protocol.get("preparation") is not None
-            folds = cell.protocol["split"], cell.protocol["n_splits"], canonical_json(cell.protocol.get("cv"))
-            about = (cell.data, *folds, has_preparation, canonical_json(dict(cell.model)))
+            folds = (
+                cell.protocol["split"],
+                cell.protocol["n_splits"],
+                canonical_json(cell.protocol.get("cv")),
+            )
+            about = (
+                cell.data,
+                *folds,
+                has_preparation,
+                canonical_json(dict(cell.model)),
+            )
             if about not in reasons:
                 reasons[about] = _reason_against(cell)
             reason = reasons[about]
@@ -344,7 +403,8 @@ def _reason_against_size(cell: Cell) -> str:
     dataset = load_from(cell.dataset)
     n_columns = dataset.X.shape[1]
     is_ours = issubclass(component_class("selector", cell.selector), BaseSelector)
-    if count <= n_columns or dataset.categories or not is_ours:  # a text column becomes a column per category
+    # a text column becomes a column per category
+    if count <= n_columns or dataset.categories or not is_ours:
         return ""
     return (
         f"selector.n_features_to_select: expected at most {n_columns}, the columns of {dataset.name}, got {count}; "
@@ -352,7 +412,9 @@ def _reason_against_size(cell: Cell) -> str:
     )
 
 
-def failures_of(tasks: Iterable[Task], refused: Mapping[str, str]) -> list[tuple[str, str, str]]:
+def failures_of(
+    tasks: Iterable[Task], refused: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
     """Return key, place and reason of each trial of refused cells, like the failed trials of a task."""
     failures = []
     for task in tasks:
@@ -370,23 +432,32 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
     Raises
     ------
     MissingDataError
-        If data sets are missing. The message names some, how to get them, and alternatives.
+        If data sets are missing. The message names some, how to get them, and
+        alternatives.
     """
     if executor.get("name") not in HERE:
         return
     datasets = list({task.data: task.dataset for task in tasks}.values())
-    missing = [(dataset, files) for dataset in datasets if (files := files_missing(dataset))]
+    missing = [
+        (dataset, files) for dataset in datasets if (files := files_missing(dataset))
+    ]
     if not missing:
         return
     dataset, [file, *_] = missing[0]
-    sources = " ".join(dict.fromkeys(missing_dataset["name"] for missing_dataset, _ in missing))
+    sources = " ".join(
+        dict.fromkeys(missing_dataset["name"] for missing_dataset, _ in missing)
+    )
     names = [
         str(missing_dataset["set"])
         for missing_dataset in datasets
         if "set" in missing_dataset and not files_missing(missing_dataset)
     ]
     is_one = len({missing_dataset["name"] for missing_dataset in datasets}) == 1
-    choice = f"; or choose available ones: dataset.set=[{','.join(names[:SHOWN])}]" if names and is_one else ""
+    choice = (
+        f"; or choose available ones: dataset.set=[{','.join(names[:SHOWN])}]"
+        if names and is_one
+        else ""
+    )
     first = " ".join(str(dataset[name]) for name in ("name", "set") if name in dataset)
     raise MissingDataError(
         f"{len(missing)} of {len(datasets)} data sets of this run are missing, such as {first}: expected {file} in "
@@ -414,7 +485,9 @@ def ticker(console: Console, label: str, total: int) -> Iterator[Callable[[int],
         if not console.is_terminal and now - last >= PLAIN_EVERY:
             last = now
             left = (now - start) / max(done, 1) * (total - done)
-            console.print(f"{label}: {done}/{total} trials, ETA {left:.0f} s", highlight=False)
+            console.print(
+                f"{label}: {done}/{total} trials, ETA {left:.0f} s", highlight=False
+            )
 
     with bar:
         yield advance

@@ -8,11 +8,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import check_scoring, get_scorer, mean_absolute_error, r2_score, root_mean_squared_error
+from sklearn.metrics import (
+    check_scoring,
+    get_scorer,
+    mean_absolute_error,
+    r2_score,
+    root_mean_squared_error,
+)
 
 from provlab.core.protocols.base import Record
 from provlab.core.protocols.scorers import Scorers
-from provlab.core.protocols.scoring import is_made, response_methods, scorer_of, usable_scorers
+from provlab.core.protocols.scoring import (
+    is_made,
+    response_methods,
+    scorer_of,
+    usable_scorers,
+)
 from provlab.data import Classes
 
 
@@ -63,7 +74,15 @@ def measured(
             if isinstance(config, str):
                 scores[name] = _score(config, model, X, y, weights, predicted)
             else:
-                scores[name] = _own_score(name, scorer_of(config), labelled(model, classes), X, y, weights, classes)
+                scores[name] = _own_score(
+                    name,
+                    scorer_of(config),
+                    labelled(model, classes),
+                    X,
+                    y,
+                    weights,
+                    classes,
+                )
         except ValueError as error:
             if not isinstance(config, str):
                 raise
@@ -72,10 +91,19 @@ def measured(
 
 
 def inapplicable(
-    name: str, error: Exception, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any]
+    name: str,
+    error: Exception,
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: Mapping[str, Any],
 ) -> ValueError:
     """Return an error for a scorer that does not apply to some rows, with those that do."""
-    others = ", ".join(scorer for scorer in usable_scorers(model) if _applies(scorer, model, X, y, weights))
+    others = ", ".join(
+        scorer
+        for scorer in usable_scorers(model)
+        if _applies(scorer, model, X, y, weights)
+    )
     reason = " ".join(str(error).split()).rstrip(".")
     return ValueError(
         f"protocol.scoring: expected scorers that apply to these data, got {name}: {reason}; choose among {others}."
@@ -87,11 +115,14 @@ def _scores_of_responses(
 ) -> dict[str, float]:
     """Return scikit-learn scores that need more than predicted classes; none if one does not apply.
 
-    Probabilities and decision values are predicted once for all scores, which takes most of the time for neighbours.
+    Probabilities and decision values are predicted once for all scores, which takes
+    most of the time for neighbours.
     """
     sharing = {}
     for name, config in scorers.items():
-        if isinstance(config, str) and response_methods(get_scorer(config)) != ("predict",):
+        if isinstance(config, str) and response_methods(get_scorer(config)) != (
+            "predict",
+        ):
             sharing[name] = get_scorer(config)
     if len(sharing) < 2:
         return {}
@@ -105,13 +136,20 @@ def _scores_of_responses(
 
 
 def _score(
-    name: str, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any], predicted: NDArray[Any] | None = None
+    name: str,
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: Mapping[str, Any],
+    predicted: NDArray[Any] | None = None,
 ) -> float:
     scorer = get_scorer(name)
     _check_weights(scorer._score_func, weights)
     if predicted is not None and response_methods(scorer) == ("predict",):
         # same value as the scorer, without a new prediction
-        return float(scorer._sign * scorer._score_func(y, predicted, **scorer._kwargs, **weights))
+        return float(
+            scorer._sign * scorer._score_func(y, predicted, **scorer._kwargs, **weights)
+        )
     return float(scorer(model, X, y, **weights))
 
 

@@ -1,7 +1,7 @@
 """Rows shared by all trials of a task; no class may write to them, and a checksum detects violations.
 
-The input is the rows of a fold and values derived from them. The output is the same, read-only, or
-a private copy for a class that needs writable arrays.
+The input is the rows of a fold and values derived from them. The output is the same,
+read-only, or a private copy for a class that needs writable arrays.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class SharedView(TrainingView):
     read_only : bool, default=True
         Whether the arrays are read-only; False for a copy that only one trial uses.
     seen_by_others : bool, default=False
-        Whether the view is given to a foreign class; its parts then have checksums as well.
+        Whether the view is given to a foreign class; its parts then have checksums as
+        well.
     may_change : bool, default=False
         Whether a class may write to the copy; see `guarded`.
     """
@@ -81,7 +82,9 @@ class SharedView(TrainingView):
 
     def _of_rows(self, rows: NDArray[np.int64]) -> Self:
         labels = None if self.y is None else self.y[rows]
-        return type(self)(self.X[rows], labels, read_only=self.read_only, may_change=self.may_change)
+        return type(self)(
+            self.X[rows], labels, read_only=self.read_only, may_change=self.may_change
+        )
 
     @cached_property
     def first_checksum(self) -> int:
@@ -113,16 +116,26 @@ class SharedView(TrainingView):
 
     def has_changed_parts(self) -> bool:
         """Return whether a part has changed since it was computed."""
-        if any(checksum(self._parts[name]) != value for name, value in self._checksums.items()):
+        if any(
+            checksum(self._parts[name]) != value
+            for name, value in self._checksums.items()
+        ):
             return True
-        return any(isinstance(part, SharedView) and part.has_changed_parts() for part in self._parts.values())
+        return any(
+            isinstance(part, SharedView) and part.has_changed_parts()
+            for part in self._parts.values()
+        )
 
     def private(self, *, may_change: bool) -> SharedView:
         """Return a view of writable copies without derived parts.
 
         `may_change` is whether a class may write to it; otherwise `guarded` raises.
         """
-        return type(self)(*copied([self.X, self.y, self.metadata]), read_only=False, may_change=may_change)
+        return type(self)(
+            *copied([self.X, self.y, self.metadata]),
+            read_only=False,
+            may_change=may_change,
+        )
 
     def apart(self, selector: BaseEstimator) -> SharedView:
         """Return the view that all selectors of a foreign class share; no other class uses its parts.
@@ -132,7 +145,9 @@ class SharedView(TrainingView):
 
         def rows_alone() -> SharedView:
             settings = {"read_only": self.read_only, "may_change": self.may_change}
-            return type(self)(self.X, self.y, self.metadata, seen_by_others=True, **settings)
+            return type(self)(
+                self.X, self.y, self.metadata, seen_by_others=True, **settings
+            )
 
         return self.shared(f"view of {name_of(selector)}", rows_alone)
 
@@ -182,12 +197,14 @@ def needs_writable_arrays(error: BaseException) -> bool:
 def settings_of_one_trial(seed: int) -> Iterator[None]:
     """Run foreign code in the block with global generators seeded by the trial, then restore global settings.
 
-    Otherwise unseeded draws and changed global settings would depend on the preceding trials.
+    Otherwise unseeded draws and changed global settings would depend on the preceding
+    trials.
     """
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002  # foreign code draws from it
     with np.errstate(), sklearn.config_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # meant for authors, and repeated thousands of times
+        # meant for authors, and repeated thousands of times
+        warnings.simplefilter("ignore", FutureWarning)
         yield
 
 
@@ -213,7 +230,11 @@ def _members(part: Any, *, of_estimators: bool) -> list[Any]:
     if params is not None and params.frozen:  # other parameters may grow
         return [getattr(part, field.name) for field in fields(part)]
     if isinstance(part, BaseEstimator) and of_estimators:
-        return [value for value in vars(part).values() if isinstance(value, np.ndarray) or sparse.issparse(value)]
+        return [
+            value
+            for value in vars(part).values()
+            if isinstance(value, np.ndarray) or sparse.issparse(value)
+        ]
     return []
 
 

@@ -56,9 +56,9 @@ Results = Generator[TaskResult, None, None]
 def run_task(task: Task) -> TaskResult:
     """Run all trials of a task on one BLAS thread.
 
-    Many small eigenproblems are slower with more threads, and the number of threads must not affect
-    the results. A failed trial is reported and does not stop the others. If the data set has no
-    such fold, all of them fail.
+    Many small eigenproblems are slower with more threads, and the number of threads
+    must not affect the results. A failed trial is reported and does not stop the
+    others. If the data set has no such fold, all of them fail.
 
     Raises
     ------
@@ -74,10 +74,13 @@ def run_task(task: Task) -> TaskResult:
             with contained():
                 fold = _fold(task, dataset)
                 fold.view.shared(CUT_OFF, partial(cut_off_on, task.data))
-        except BaseException as error:  # for example fewer rows of a class than folds; other data sets continue
+        except BaseException as error:
+            # for example fewer rows of a class than folds; other data sets continue
             _raise_if_ours(error, preparation is None or is_own(preparation))
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
-            result.failures = [(trial.key, where, reason_of(error)) for trial in task.trials]
+            result.failures = [
+                (trial.key, where, reason_of(error)) for trial in task.trials
+            ]
             return result
         for trial in task.trials:
             cell = task.cells[trial.cell]
@@ -87,7 +90,8 @@ def run_task(task: Task) -> TaskResult:
                 result.records.append(record)
             except BaseException as error:
                 _raise_if_ours(error, cell.is_own)
-                if isinstance(error, ChangedInputError):  # later trials get the original rows
+                # later trials get the original rows
+                if isinstance(error, ChangedInputError):
                     dataset = load_again(task.dataset)
                     _shared_fold.cache_clear()
                     fold = _fold(task, dataset)
@@ -103,15 +107,16 @@ def run_task(task: Task) -> TaskResult:
 def contained() -> Iterator[None]:
     """Let foreign code end only its own trial, not this process, even in a forked copy of it.
 
-    `os._exit` in this thread raises SystemExit in the block. A process that is forked in the block
-    ends with the block at the latest, because it would otherwise continue with all other trials and
-    store them twice.
+    `os._exit` in this thread raises SystemExit in the block. A process that is forked
+    in the block ends with the block at the latest, because it would otherwise continue
+    with all other trials and store them twice.
     """
     process, thread, leave = os.getpid(), threading.get_ident(), os._exit
 
     def refuse(status: int) -> None:
         if os.getpid() != process or threading.get_ident() != thread:
-            leave(status)  # a multiprocessing child, or our thread that ends a worker without a client
+            # a multiprocessing child, or our thread that ends a worker without a client
+            leave(status)
         raise SystemExit(status)
 
     os._exit = refuse  # type: ignore[assignment]
@@ -126,7 +131,10 @@ def contained() -> Iterator[None]:
 def _raise_if_ours(error: BaseException, is_own: bool) -> None:
     """Raise interrupts, and errors of provsel's own classes unless they are `EXPECTED`."""
     # Ctrl-C reaches only the main thread, and a Dask worker runs in another thread
-    is_interrupt = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+    is_interrupt = (
+        isinstance(error, KeyboardInterrupt)
+        and threading.current_thread() is threading.main_thread()
+    )
     if is_interrupt or (is_own and not isinstance(error, EXPECTED)):
         raise error
 
@@ -143,18 +151,25 @@ def _cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fold) -> Record:
+def _run_trial(
+    task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fold
+) -> Record:
     seed = trial_seed(cell, task.repeat, task.fold, trial.draw)
     cell.measured.check_data(cell.method, dataset)
     method = method_by_codes(cell.method, dataset.classes)
 
     def measure(rows: Fold) -> Record:
-        return measure_trial(cell.measured, method, rows, seed=seed, split_seed=task.split_seed)
+        return measure_trial(
+            cell.measured, method, rows, seed=seed, split_seed=task.split_seed
+        )
 
     if cell.foreign:
-        from provlab.run.foreign import run_foreign_trial  # it imports scikit-learn, which planning does not need
+        # it imports scikit-learn, which planning does not need
+        from provlab.run.foreign import run_foreign_trial
 
-        measured = run_foreign_trial(measure, cell, fold, seed=seed, private_copies=task.private_copies)
+        measured = run_foreign_trial(
+            measure, cell, fold, seed=seed, private_copies=task.private_copies
+        )
     else:
         measured = measure(fold)
     return {column.name: column.default for column in COLUMNS} | {
@@ -193,8 +208,17 @@ def _check_identity(task: Task) -> None:
 def _fold(task: Task, dataset: Dataset) -> Fold:
     measured, preparation = task.cells[0].measured, task.protocol.get("preparation")
     if measured.keeps_fold:
-        return _shared_fold(measured, canonical_json(dict(task.dataset)), task.data, canonical_json(preparation))
-    numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
+        return _shared_fold(
+            measured,
+            canonical_json(dict(task.dataset)),
+            task.data,
+            canonical_json(preparation),
+        )
+    numbers = {
+        "n_splits": task.protocol["n_splits"],
+        "split_seed": task.split_seed,
+        "fold": task.fold,
+    }
     return make_fold(measured, dataset, **numbers, preparation=preparation)
 
 
@@ -213,7 +237,16 @@ def cut_off_on(data: str) -> dict[str, float]:
 
 
 @lru_cache(maxsize=1)
-def _shared_fold(measured: AbstractProtocol, config: str, data: str, preparation: str) -> Fold:
+def _shared_fold(
+    measured: AbstractProtocol, config: str, data: str, preparation: str
+) -> Fold:
     """Return the rows that all tasks of a protocol share in every repeat, while the data are unchanged."""
     prepared = json.loads(preparation)
-    return make_fold(measured, load_from(json.loads(config)), n_splits=1, split_seed=0, fold=0, preparation=prepared)
+    return make_fold(
+        measured,
+        load_from(json.loads(config)),
+        n_splits=1,
+        split_seed=0,
+        fold=0,
+        preparation=prepared,
+    )

@@ -39,9 +39,9 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
     Returns
     -------
     dict
-        Plain values: coef_, intercept_ and classes_; objective, None if the model has none;
-        train_cpu and train_wall in seconds, including reading the file; and peak_memory in bytes
-        above the memory after imports, or None.
+        Plain values: coef_, intercept_ and classes_; objective, None if the model has
+        none; train_cpu and train_wall in seconds, including reading the file; and
+        peak_memory in bytes above the memory after imports, or None.
     """
     fitted = build("model", model)
     with threadpool_limits(1):
@@ -49,7 +49,10 @@ def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any
         fit_file(fitted, data, n_features)
         cost, after = Cost.now() - start, peak_memory()
     return {
-        **{name: np.asarray(getattr(fitted, name)).tolist() for name in ("coef_", "intercept_", "classes_")},
+        **{
+            name: np.asarray(getattr(fitted, name)).tolist()
+            for name in ("coef_", "intercept_", "classes_")
+        },
         "objective": getattr(fitted, "objective_", None),
         "train_cpu": cost.cpu,
         "train_wall": cost.wall,
@@ -61,7 +64,8 @@ def fit_file(model: Any, path: str, n_features: int) -> None:
     """Fit on an svmlight file, as a stream if possible, otherwise on all rows by `load_svmlight_file`."""
     if hasattr(model, "fit_stream"):
         with open(path, "rb") as file:
-            nonzeros = file.readline().count(b":")  # rows of synthetic data have about equally many
+            # rows of synthetic data have about equally many
+            nonzeros = file.readline().count(b":")
         rows = min(CHUNK_ROWS, max(1, CHUNK_NONZEROS // max(1, nonzeros)))
         model.fit_stream(row_chunks(path, n_features=n_features, chunk_rows=rows))
     else:
@@ -72,8 +76,8 @@ def fit_file(model: Any, path: str, n_features: int) -> None:
 def peak_memory() -> int | None:
     """Return the peak resident memory of this process in bytes.
 
-    It is VmHWM on Linux, and elsewhere ru_maxrss, which may include memory from before the program
-    start; None if neither exists.
+    It is VmHWM on Linux, and elsewhere ru_maxrss, which may include memory from before
+    the program start; None if neither exists.
     """
     if (highest := memory_of("VmHWM")) is not None:
         return highest
@@ -81,7 +85,9 @@ def peak_memory() -> int | None:
         import resource
     except ImportError:  # Windows
         return None
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1 if sys.platform == "darwin" else 1024
+    )
 
 
 if __name__ == "__main__":

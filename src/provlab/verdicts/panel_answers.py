@@ -1,8 +1,9 @@
 """Predictions of the hierarchical model for a new data set, as numbers and as a sentence, and the power of a panel.
 
-Each answer has three probabilities: the method is better by more than the margin, within it, or worse by more. They
-refer to the expected difference on that data set, without the noise of its folds. A new data set belongs either to a
-new domain, drawn like those of the panel, or to one of these domains.
+Each answer has three probabilities: the method is better by more than the margin,
+within it, or worse by more. They refer to the expected difference on that data set,
+without the noise of its folds. A new data set belongs either to a new domain, drawn
+like those of the panel, or to one of these domains.
 """
 
 from __future__ import annotations
@@ -13,9 +14,21 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, stdtrit
 
-from provlab.verdicts.panel_model import TAILS, Fit, Floats, bent, fit, in_points, source_tree
+from provlab.verdicts.panel_model import (
+    TAILS,
+    Fit,
+    Floats,
+    bent,
+    fit,
+    in_points,
+    source_tree,
+)
 
-NEW_DOMAIN, SAME_DOMAINS, SAME_SETS = "a new domain", "these domains, each the same", "these data sets, each the same"
+NEW_DOMAIN, SAME_DOMAINS, SAME_SETS = (
+    "a new domain",
+    "these domains, each the same",
+    "these data sets, each the same",
+)
 
 PLACES = {
     SAME_DOMAINS: "a new data set of any of these domains",
@@ -38,24 +51,33 @@ def answers(model: Fit, *, seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: `NEW_DOMAIN`, if there are at least `MIN_DOMAINS`; `SAME_DOMAINS` and `SAME_SETS`, a new data set from
-        one of the domains, drawn with equal probabilities or in proportion to their data sets; and each domain. better,
-        within and worse: probabilities. middle: the median difference in points, for mixtures the mean of the medians
-        of the domains. low and high: its 95 % interval. sources and sets: their numbers in the panel.
+        Index: `NEW_DOMAIN`, if there are at least `MIN_DOMAINS`; `SAME_DOMAINS` and
+        `SAME_SETS`, a new data set from one of the domains, drawn with equal
+        probabilities or in proportion to their data sets; and each domain. better,
+        within and worse: probabilities. middle: the median difference in points, for
+        mixtures the mean of the medians of the domains. low and high: its 95 %
+        interval. sources and sets: their numbers in the panel.
     """
     rng = np.random.default_rng(seed)
     index = model.sets.index.to_frame(index=False)
     groups = index.groupby("domain")
     table = pd.DataFrame({"sources": groups["source"].nunique(), "sets": groups.size()})
     average = model.covariates.groupby(level="domain").mean().to_numpy()
-    centers = model.coefficients[:, 1:] @ average.T + model.coefficients[:, :1] + model.domain_effects
+    centers = (
+        model.coefficients[:, 1:] @ average.T
+        + model.coefficients[:, :1]
+        + model.domain_effects
+    )
     below = _variance_below(model, model.domain_scales, rng)
     middles = in_points(centers, model.margin)
     probabilities = _probabilities(centers, below, model.margin)
     lines = {}
     if len(table) >= MIN_DOMAINS:
         lines[NEW_DOMAIN] = _new_domain(model, np.zeros(model.covariates.shape[1]), rng)
-    for name, weights in ((SAME_DOMAINS, np.ones(len(table))), (SAME_SETS, table["sets"].to_numpy())):
+    for name, weights in (
+        (SAME_DOMAINS, np.ones(len(table))),
+        (SAME_SETS, table["sets"].to_numpy()),
+    ):
         shares = weights / weights.sum()
         lines[name] = _line(shares @ probabilities, middles @ shares)
     for place, domain in enumerate(table.index):
@@ -64,7 +86,9 @@ def answers(model: Fit, *, seed: int = 0) -> pd.DataFrame:
     return result.fillna(table.sum()).astype({"sources": int, "sets": int})
 
 
-def without_each_domain(sets: pd.DataFrame, *, margin: float = 1.0, seed: int = 0) -> pd.DataFrame:
+def without_each_domain(
+    sets: pd.DataFrame, *, margin: float = 1.0, seed: int = 0
+) -> pd.DataFrame:
     """Predict each domain as a `NEW_DOMAIN` from the other domains; index: the domain that was left out.
 
     Raises
@@ -86,7 +110,9 @@ def without_each_domain(sets: pd.DataFrame, *, margin: float = 1.0, seed: int = 
     return pd.DataFrame(lines).T
 
 
-def by_covariate(sets: pd.DataFrame, covariates: Sequence[str], *, margin: float = 1.0, seed: int = 0) -> pd.DataFrame:
+def by_covariate(
+    sets: pd.DataFrame, covariates: Sequence[str], *, margin: float = 1.0, seed: int = 0
+) -> pd.DataFrame:
     """Return the answer for `NEW_DOMAIN` at both quartiles of each covariate, with the others at their mean.
 
     All covariates are fitted together. Index: covariate and its value.
@@ -102,11 +128,14 @@ def by_covariate(sets: pd.DataFrame, covariates: Sequence[str], *, margin: float
     return pd.DataFrame(lines).T.rename_axis(["covariate", "value"])
 
 
-def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.0) -> str:
+def sentence(
+    line: pd.Series, method: str, reference: str, *, margin: float = 1.0
+) -> str:
     """Return a row of `answers` as a sentence.
 
-    An outcome with a probability of 95 % or more is stated as a fact, and one with 80 % or more as probable. Otherwise
-    the sentence excludes an outcome that has less than 5 %, or only lists the probabilities.
+    An outcome with a probability of 95 % or more is stated as a fact, and one with 80 %
+    or more as probable. Otherwise the sentence excludes an outcome that has less than 5
+    %, or only lists the probabilities.
     """
     place = PLACES.get(str(line.name), f"a new data set of {line.name}")
     unit = "1 point" if margin == 1 else f"{margin:g} points"
@@ -125,30 +154,39 @@ def sentence(line: pd.Series, method: str, reference: str, *, margin: float = 1.
     if min(shares["better"], shares["worse"]) < 0.05:
         excluded = shares[["better", "worse"]].idxmin()
         return f"On {place}, {method} is unlikely to be {words[excluded]}; the rest is open ({listed})."
-    return (
-        f"On {place}, it is open whether {method} is better or worse than {reference} by more than {unit} ({listed})."
+    question = (
+        f"whether {method} is better or worse than {reference} by more than {unit}"
     )
+    return f"On {place}, it is open {question} ({listed})."
 
 
 def detectable(
-    places: pd.MultiIndex, spreads: Sequence[float], noise: float, *, domain: str | None = None, margin: float = 1.0
+    places: pd.MultiIndex,
+    spreads: Sequence[float],
+    noise: float,
+    *,
+    domain: str | None = None,
+    margin: float = 1.0,
 ) -> float:
     """Return the difference in points for which the 95 % interval of a panel excludes 0 with probability 0.9.
 
-    It concerns a single comparison, without an adjustment for others, by Student's t for the best linear estimate. NaN
-    if there is only one domain, or one source per domain, so that no spread can be estimated.
+    It concerns a single comparison, without an adjustment for others, by Student's t
+    for the best linear estimate. NaN if there is only one domain, or one source per
+    domain, so that no spread can be estimated.
 
     Parameters
     ----------
     places : MultiIndex
         Domain, source and name of each data set in an existing or planned panel.
     spreads : sequence of float
-        Standard deviations of effects of domains, sources and data sets, as in `Fit.spreads`.
+        Standard deviations of effects of domains, sources and data sets, as in
+        `Fit.spreads`.
     noise : float
-        Variance of the mean over the folds of a data set, in points: the bent scale is linear near 0.
+        Variance of the mean over the folds of a data set, in points: the bent scale is
+        linear near 0.
     domain : str, optional
-        A domain, or `SAME_DOMAINS`; the effects of these domains are then fixed. By default the difference is that in
-        new domains.
+        A domain, or `SAME_DOMAINS`; the effects of these domains are then fixed. By
+        default the difference is that in new domains.
     margin : float
         The margin of the fit.
     """
@@ -156,7 +194,9 @@ def detectable(
         places = places[places.get_level_values("domain") == domain]
     tree = source_tree(places)
     n_sources, n_domains = tree.to_domains.shape
-    domain_variance, source_variance, set_variance = np.square(spreads) * TAILS / (TAILS - 2)
+    domain_variance, source_variance, set_variance = (
+        np.square(spreads) * TAILS / (TAILS - 2)
+    )
     source_precision = tree.to_sources.sum(axis=0) / (set_variance + noise)
     precision = (1 / (source_variance + 1 / source_precision)) @ tree.to_domains
     if domain is None:
@@ -178,7 +218,9 @@ def _new_domain(model: Fit, at: Floats, rng: np.random.Generator) -> pd.Series:
     return _line(probabilities[0], in_points(center[:, 0], model.margin))
 
 
-def _variance_below(model: Fit, domain_scales: Floats, rng: np.random.Generator) -> Floats:
+def _variance_below(
+    model: Fit, domain_scales: Floats, rng: np.random.Generator
+) -> Floats:
     """Return the variance of a new source and data set in domains with the given scales, (n_draws, n_domains)."""
     variance = (model.spreads[:, 1:] ** 2).sum(axis=1, keepdims=True)
     return variance * domain_scales * _scale(domain_scales.shape, rng)
@@ -200,7 +242,16 @@ def _probabilities(centers: Floats, variances: Floats, margin: float) -> Floats:
 def _line(probabilities: Floats, middles: Floats) -> pd.Series:
     low, middle, high = np.quantile(middles, [0.025, 0.5, 0.975])
     better, within, worse = probabilities
-    return pd.Series({"better": better, "within": within, "worse": worse, "middle": middle, "low": low, "high": high})
+    return pd.Series(
+        {
+            "better": better,
+            "within": within,
+            "worse": worse,
+            "middle": middle,
+            "low": low,
+            "high": high,
+        }
+    )
 
 
 def _percent(share: float) -> str:

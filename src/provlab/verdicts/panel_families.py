@@ -1,6 +1,7 @@
 """Similarity of methods by the features that they select: a tree, and families that count as one method.
 
-The stored panel does not contain the selected features, so selections are read from the trials of a store.
+The stored panel does not contain the selected features, so selections are read from the
+trials of a store.
 """
 
 from __future__ import annotations
@@ -21,21 +22,24 @@ FOLD = ["dataset", "size", "repeat", "fold"]
 def overlaps(selections: pd.DataFrame) -> pd.DataFrame:
     """Return the mean overlap between the selections of every two methods, corrected for chance.
 
-    Let two selections keep a and b of d features, with r in common. Their overlap is the correlation of their
-    indicators, (r / d - p q) / sqrt(p (1 - p) q (1 - q)) with p = a / d and q = b / d. It is 1 for equal selections and
-    0 on average for random ones; for a = b it is Kuncheva's index. It is undefined if a selection keeps no or all
-    features.
+    Let two selections keep a and b of d features, with r in common. Their overlap is
+    the correlation of their indicators, (r / d - p q) / sqrt(p (1 - p) q (1 - q)) with
+    p = a / d and q = b / d. It is 1 for equal selections and 0 on average for random
+    ones; for a = b it is Kuncheva's index. It is undefined if a selection keeps no or
+    all features.
 
     Parameters
     ----------
     selections : DataFrame
-        One row per selection: method, dataset, size, repeat, fold, n_features, and features, the selected indices.
+        One row per selection: method, dataset, size, repeat, fold, n_features, and
+        features, the selected indices.
 
     Returns
     -------
     DataFrame
-        Methods x methods in alphabetical order. All data sets have the same weight, and within a data set all sizes and
-        folds for which both methods have a selection. NaN if there are none.
+        Methods x methods in alphabetical order. All data sets have the same weight, and
+        within a data set all sizes and folds for which both methods have a selection.
+        NaN if there are none.
 
     Raises
     ------
@@ -44,7 +48,8 @@ def overlaps(selections: pd.DataFrame) -> pd.DataFrame:
 
     References
     ----------
-    Kuncheva (2007), A stability index for feature selection. Nogueira, Sechidis, Brown (2018), JMLR 18.
+    Kuncheva (2007), A stability index for feature selection. Nogueira, Sechidis, Brown
+    (2018), JMLR 18.
     """
     twice = selections[selections.duplicated(["method", *FOLD])]
     if len(twice):
@@ -79,7 +84,9 @@ def tree(overlap: pd.DataFrame) -> NDArray[np.float64]:
     """
     distance = 1 - overlap.fillna(0.0).to_numpy()
     np.fill_diagonal(distance, 0.0)
-    return np.asarray(linkage(squareform(np.maximum(distance, 0.0), checks=False), method="average"))
+    return np.asarray(
+        linkage(squareform(np.maximum(distance, 0.0), checks=False), method="average")
+    )
 
 
 def families(overlap: pd.DataFrame) -> pd.Series:
@@ -96,8 +103,12 @@ def _correlations(lines: pd.DataFrame) -> NDArray[np.float64]:
     sizes = lines["features"].map(len).to_numpy()
     d = int(lines["n_features"].iloc[0])
     rows = np.repeat(np.arange(len(lines)), sizes)
-    columns = np.concatenate([np.asarray(features, dtype=np.int64) for features in lines["features"]])
-    indicators = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(lines), d))
+    columns = np.concatenate(
+        [np.asarray(features, dtype=np.int64) for features in lines["features"]]
+    )
+    indicators = sparse.csr_array(
+        (np.ones(len(rows)), (rows, columns)), shape=(len(lines), d)
+    )
     both = (indicators @ indicators.T).toarray()
     shares = sizes / d
     covariance = both / d - np.outer(shares, shares)

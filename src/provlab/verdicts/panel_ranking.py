@@ -1,7 +1,7 @@
 """Ranks, Pareto fronts and leaderboards of the panel.
 
-All domains have the same weight. Intervals of ranks resample domains, then sources within each domain. If there is a
-single domain, they resample its sources.
+All domains have the same weight. Intervals of ranks resample domains, then sources
+within each domain. If there is a single domain, they resample its sources.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ SUMMARIES: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {
 def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
     """Return the rank of each method at each place of `Scores.of_slice`; 1 is best, and failures are last.
 
-    A method without a value at a place has no rank there. The ranks of the others are rescaled to the number of all
-    methods.
+    A method without a value at a place has no rank there. The ranks of the others are
+    rescaled to the number of all methods.
     """
     comparable = rounded(values, measure)
     of_place = comparable.rank(axis=1, ascending=MEASURES[measure].lower)
@@ -53,7 +53,9 @@ def _complete(of_places: pd.DataFrame) -> pd.DataFrame:
     if is_known.all(axis=None):
         return of_places
     of_domain = of_places.groupby(level="domain").mean()
-    of_domain = of_domain.where(of_domain.notna(), over_domains(of_places).mean(), axis=1)
+    of_domain = of_domain.where(
+        of_domain.notna(), over_domains(of_places).mean(), axis=1
+    )
     domains = of_places.index.get_level_values("domain")
     return of_places.where(is_known, of_domain.loc[domains].to_numpy())
 
@@ -67,7 +69,10 @@ def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         Index: the columns; mean, low and high.
     """
     low, high = np.quantile(resampled(frame, seed=seed), [0.025, 0.975], axis=0)
-    return pd.DataFrame({"mean": over_domains(frame).mean(), "low": low, "high": high}, index=frame.columns)
+    return pd.DataFrame(
+        {"mean": over_domains(frame).mean(), "low": low, "high": high},
+        index=frame.columns,
+    )
 
 
 def share_first(ranks_of_places: pd.DataFrame) -> pd.Series:
@@ -83,8 +88,8 @@ def share_first(ranks_of_places: pd.DataFrame) -> pd.Series:
 def resampled(frame: pd.DataFrame, *, seed: int = 0) -> NDArray[np.float64]:
     """Return the mean of each column over domains in each of `RESAMPLES` resamples.
 
-    Domains are drawn with replacement, then sources within each drawn domain. If there is a single domain, only its
-    sources are drawn.
+    Domains are drawn with replacement, then sources within each drawn domain. If there
+    is a single domain, only its sources are drawn.
 
     Parameters
     ----------
@@ -105,7 +110,9 @@ def resampled(frame: pd.DataFrame, *, seed: int = 0) -> NDArray[np.float64]:
         for place, domain in enumerate(domains):
             rows = np.flatnonzero(chosen == place)
             n = len(domain)
-            sums[rows] += rng.multinomial(n, np.full(n, 1 / n), size=len(rows)) @ domain / n
+            sums[rows] += (
+                rng.multinomial(n, np.full(n, 1 / n), size=len(rows)) @ domain / n
+            )
     return sums / len(domains)
 
 
@@ -132,9 +139,12 @@ def leaderboard(
 ) -> pd.DataFrame:  # fmt: skip
     """Return `standings` with three more columns.
 
-    low and high are the limits of the 95 % interval of the rank, see `interval`. For first, see `share_first`.
+    low and high are the limits of the 95 % interval of the rank, see `interval`. For
+    first, see `share_first`.
     """
-    of_places = _complete(ranks(scores.of_slice(measure, size=size, model=model), measure))
+    of_places = _complete(
+        ranks(scores.of_slice(measure, size=size, model=model), measure)
+    )
     board = standings(scores, measure, size=size, model=model, shown=shown)
     limits = interval(of_places)
     board.insert(1, "low", limits["low"])
@@ -161,16 +171,22 @@ def standings(
     Returns
     -------
     DataFrame
-        Index: the methods. rank: the mean over domains. win_rate: the mean over the other methods. sets, failed and
-        missing: the numbers of data sets with all values, with a failure and without a trial. loss: the balanced error
-        minus that of all features, in points; a failure counts as the largest error of any method. worst and
-        worst_domain: the largest loss in a domain, and the name of that domain. The measures: seconds as the median
-        over data sets, memory as the maximum, all others as means over domains. Most selections fit into memory that
-        the process already has, so the mean of their memory says little. A method that failed on every data set is last
-        and has no other numbers than those of data sets. reason, if any method failed: the reason of its first failure.
+        Index: the methods. rank: the mean over domains. win_rate: the mean over the
+        other methods. sets, failed and missing: the numbers of data sets with all
+        values, with a failure and without a trial. loss: the balanced error minus that
+        of all features, in points; a failure counts as the largest error of any method.
+        worst and worst_domain: the largest loss in a domain, and the name of that
+        domain. The measures: seconds as the median over data sets, memory as the
+        maximum, all others as means over domains. Most selections fit into memory that
+        the process already has, so the mean of their memory says little. A method that
+        failed on every data set is last and has no other numbers than those of data
+        sets. reason, if any method failed: the reason of its first failure.
     """
     shown = [name for name in shown if name in scores.measures]
-    slices = {name: scores.of_slice(name, size=size, model=model) for name in {HEADLINE, measure, *shown}}
+    slices = {
+        name: scores.of_slice(name, size=size, model=model)
+        for name in {HEADLINE, measure, *shown}
+    }
     errors = slices[HEADLINE]
     mean_ranks = over_domains(_complete(ranks(slices[measure], measure))).mean()
     board = pd.DataFrame({"rank": mean_ranks}, index=slices[measure].columns)
@@ -178,7 +194,11 @@ def standings(
     board["win_rate"] = (n - board["rank"]) / (n - 1 or 1)
     board["failed"] = (errors == np.inf).groupby(level="dataset").any().sum()
     board["missing"] = errors.isna().groupby(level="dataset").all().sum()
-    board["sets"] = errors.index.get_level_values("dataset").nunique() - board["failed"] - board["missing"]
+    board["sets"] = (
+        errors.index.get_level_values("dataset").nunique()
+        - board["failed"]
+        - board["missing"]
+    )
     without_failures = filled(errors)
     loss = over_domains(without_failures.sub(without_failures.get(ALL, np.nan), axis=0))
     board["loss"] = loss.mean()
@@ -193,7 +213,9 @@ def standings(
         has_no_value = (board["sets"] == 0) & (board["failed"] > 0)
         numbers = board.columns.difference(["sets", "failed", "missing"])
         board.loc[has_no_value, numbers] = np.nan
-        board["reason"] = pd.Series(scores.reasons, dtype=object).reindex(board.index).fillna("")
+        board["reason"] = (
+            pd.Series(scores.reasons, dtype=object).reindex(board.index).fillna("")
+        )
     return board.sort_values("rank", kind="stable")
 
 
@@ -203,7 +225,13 @@ def sets_of(errors: pd.DataFrame, method: str) -> pd.DataFrame:
     Data sets on which it failed at every place are left out.
     """
     values = filled(errors)
-    means = over_sets(pd.DataFrame({"rank": ranks(errors)[method], "loss": values[method] - values[ALL]}))
-    has_value = np.isfinite(errors[method]).groupby(level=["domain", "source", "dataset"]).any()
+    means = over_sets(
+        pd.DataFrame(
+            {"rank": ranks(errors)[method], "loss": values[method] - values[ALL]}
+        )
+    )
+    has_value = (
+        np.isfinite(errors[method]).groupby(level=["domain", "source", "dataset"]).any()
+    )
     means = means[has_value.reindex(means.index)]
     return means.sort_values(["rank", "loss"], kind="stable").reset_index()

@@ -1,7 +1,8 @@
 """Scores of the panel: means of each measure over trials, data sets, sources and domains.
 
-Twenty pairs of categories from one web directory are not twenty independent observations. Therefore all domains have
-the same weight, as have the sources within a domain, and the data sets within a source.
+Twenty pairs of categories from one web directory are not twenty independent
+observations. Therefore all domains have the same weight, as have the sources within a
+domain, and the data sets within a source.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ ALL = "all features"
 class Measure(NamedTuple):
     """How a measure of the panel is displayed: its label, column, factor and unit, and whether lower is better.
 
-    `summary` says what a leaderboard shows: the mean over "domains", the median over "sets", or the "largest" value.
+    `summary` says what a leaderboard shows: the mean over "domains", the median over
+    "sets", or the "largest" value.
     """
 
     label: str
@@ -75,12 +77,15 @@ class Scores:
     Attributes
     ----------
     lines : DataFrame
-        One row for each method and place: method and `PLACE`; cell; the numbers of trials and of failed ones; reason,
-        the first failure; n_selected; and `MEASURES`. These are means over the trials, and the maximum for memory. They
-        are NaN if a trial failed, because means over the other trials would favour easier folds.
+        One row for each method and place: method and `PLACE`; cell; the numbers of
+        trials and of failed ones; reason, the first failure; n_selected; and
+        `MEASURES`. These are means over the trials, and the maximum for memory. They
+        are NaN if a trial failed, because means over the other trials would favour
+        easier folds.
     tables : mapping
-        A table of places x methods for each measure, with `ALL` repeated at each size. The value is infinite, in the
-        worse direction, if a trial failed. It is NaN if none was planned or the measure is undefined.
+        A table of places x methods for each measure, with `ALL` repeated at each size.
+        The value is infinite, in the worse direction, if a trial failed. It is NaN if
+        none was planned or the measure is undefined.
     """
 
     lines: pd.DataFrame
@@ -93,18 +98,27 @@ class Scores:
         panel = panel[panel["task"] == task]
         is_failed = panel["failure"] != ""
         method = panel["method"].where(panel["size"] != ALL_FEATURES, ALL)
-        trials = panel.assign(method=method, failed=is_failed, reason=panel["failure"].where(is_failed))
+        trials = panel.assign(
+            method=method, failed=is_failed, reason=panel["failure"].where(is_failed)
+        )
         trials = trials.astype(dict.fromkeys(TEXTS, "category"))  # a tenth of the time
         means = {}
         for name, measure in MEASURES.items():
-            means[name] = (measure.column, "max" if measure.summary == "largest" else "mean")
+            means[name] = (
+                measure.column,
+                "max" if measure.summary == "largest" else "mean",
+            )
         lines = trials.groupby(["method", *PLACE], sort=False, observed=True).agg(
             cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
             n_selected=("n_selected", "mean"), n_features=("n_features", "first"), r2=("r2", "mean"),
             mae=("mae", "mean"), **means,
             reason=("reason", "first"),
         )  # fmt: skip
-        lines = lines.reset_index().astype(dict.fromkeys(TEXTS, object)).fillna({"reason": ""})
+        lines = (
+            lines.reset_index()
+            .astype(dict.fromkeys(TEXTS, object))
+            .fillna({"reason": ""})
+        )
         for name, measure in MEASURES.items():
             lines[name] = (measure.factor * lines[name]).where(lines["failed"] == 0)
         lines["balanced_error"] += 100
@@ -117,7 +131,13 @@ class Scores:
             tables[name] = table[table.index.get_level_values("domain") == domain]
         return Scores(self.lines[self.lines["domain"] == domain], tables, self.task)
 
-    def of_slice(self, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None) -> pd.DataFrame:
+    def of_slice(
+        self,
+        measure: str = HEADLINE,
+        *,
+        size: int | None = None,
+        model: str | None = None,
+    ) -> pd.DataFrame:
         """Return a measure for all methods at the given sizes and models.
 
         Parameters
@@ -125,7 +145,8 @@ class Scores:
         measure : str
             A key of `MEASURES`.
         size : int, optional
-            A number of features, `OWN_SIZE` or `CHOSEN_SIZE`; by default all fixed sizes.
+            A number of features, `OWN_SIZE` or `CHOSEN_SIZE`; by default all fixed
+            sizes.
         model : str, optional
             By default all.
 
@@ -147,12 +168,18 @@ class Scores:
     def sizes(self) -> list[int]:
         """The fixed sizes, followed by `CHOSEN_SIZE` and `OWN_SIZE` if they occur."""
         sizes = {*self.lines["size"]}
-        return sorted(size for size in sizes if size > 0) + [size for size in (CHOSEN_SIZE, OWN_SIZE) if size in sizes]
+        return sorted(size for size in sizes if size > 0) + [
+            size for size in (CHOSEN_SIZE, OWN_SIZE) if size in sizes
+        ]
 
     @cached_property
     def measures(self) -> list[str]:
         """The `MEASURES` that are defined on some data set of the task."""
-        return [name for name, table in self.tables.items() if np.isfinite(table.to_numpy(dtype=float)).any()]
+        return [
+            name
+            for name, table in self.tables.items()
+            if np.isfinite(table.to_numpy(dtype=float)).any()
+        ]
 
     @cached_property
     def domains(self) -> pd.Series:
@@ -171,21 +198,32 @@ class Scores:
         lines = self.lines[(self.lines["method"] == method) & (self.lines["size"] > 0)]
         means = lines.groupby("size")["n_selected"].mean()
         below = means[means < means.index]
-        return "; ".join(f"requested {size}, selected {mean:.4g} on average" for size, mean in below.items())
+        return "; ".join(
+            f"requested {size}, selected {mean:.4g} on average"
+            for size, mean in below.items()
+        )
 
     @property
     def decidable(self) -> list[str]:
         """The domains with enough sources for a sign test to reach the level `ALPHA`, most data sets first."""
         n_sources = self.lines.groupby("domain")["source"].nunique()
-        return [str(name) for name in self.domains.index if 2.0 ** -n_sources[name] < ALPHA]
+        return [
+            str(name) for name in self.domains.index if 2.0 ** -n_sources[name] < ALPHA
+        ]
 
 
 def _table(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Return a table of places x methods for a measure; see `Scores`."""
     methods = lines[lines["method"] != ALL]
     values = methods[measure].mask(methods["failed"] > 0, MEASURES[measure].worst)
-    table = methods.assign(value=values).set_index([*PLACE, "method"])["value"].unstack("method")
-    all_features = lines[lines["method"] == ALL].set_index(["dataset", "model"])[measure]
+    table = (
+        methods.assign(value=values)
+        .set_index([*PLACE, "method"])["value"]
+        .unstack("method")
+    )
+    all_features = lines[lines["method"] == ALL].set_index(["dataset", "model"])[
+        measure
+    ]
     if all_features.notna().any():
         places = pd.MultiIndex.from_frame(table.index.to_frame()[["dataset", "model"]])
         table[ALL] = all_features.reindex(places).to_numpy()
@@ -215,4 +253,6 @@ def rounded(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
 
 def filled(errors: pd.DataFrame) -> pd.DataFrame:
     """Replace each failure in `Scores.of_slice` of an error by the largest error of any method."""
-    return errors.mask(errors == np.inf, errors.where(errors < np.inf).max(axis=1), axis=0)
+    return errors.mask(
+        errors == np.inf, errors.where(errors < np.inf).max(axis=1), axis=0
+    )

@@ -1,7 +1,8 @@
 """The results of the panel as a table on which claims are judged, for `evidence: panel` in a claims.yaml.
 
-Each row has the means over folds of a method on a data set, for one number of features and one judge. `provsel export
---panel` writes the table for others, and `provsel verify --results` gives the same verdicts on it.
+Each row has the means over folds of a method on a data set, for one number of features
+and one judge. `provsel export --panel` writes the table for others, and
+`provsel verify --results` gives the same verdicts on it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ TASKS = {"classification": "classes", "regression": "numbers"}
 AS_THEY_ARE = {"tier": "default", "labels": "real", "rows_a_class": "full"}
 """Columns by which trials of studies differ from those of the panel: tuned methods, permuted labels, few rows."""
 
-ADDED = {"": "", "permuted": ", random added", "corrupted": ", copies added", "products": ", products added"}
+ADDED = {
+    "": "",
+    "permuted": ", random added",
+    "corrupted": ", copies added",
+    "products": ", products added",
+}
 """What the name of a size says of the noise columns that a study adds."""
 
 SMALL_SAMPLE = 100
@@ -46,7 +52,9 @@ Tagged = tuple[Mapping[str, str], pd.DataFrame]
 """Trials in the columns of the panel, and values of `AS_THEY_ARE` or `added` that distinguish them."""
 
 
-def panel_table(panel: pd.DataFrame, datasets: pd.DataFrame, studies: Iterable[Tagged] = ()) -> pd.DataFrame:
+def panel_table(
+    panel: pd.DataFrame, datasets: pd.DataFrame, studies: Iterable[Tagged] = ()
+) -> pd.DataFrame:
     """Return the rows on which claims are judged.
 
     Parameters
@@ -54,28 +62,36 @@ def panel_table(panel: pd.DataFrame, datasets: pd.DataFrame, studies: Iterable[T
     panel : DataFrame
         See `provlab.verdicts.panel_frame`.
     datasets : DataFrame
-        dataset, rows, classes and error_... of each data set; the latter are the errors with all features, from its
-        card.
+        dataset, rows, classes and error_... of each data set; the latter are the errors
+        with all features, from its card.
     studies : iterable of (mapping, DataFrame)
         Trials of studies beside the panel, each with its tags.
 
     Returns
     -------
     DataFrame
-        method, size and judge, as strings; dataset, domain and source; `AS_THEY_ARE`; rows, classes and difficulty, in
-        words. failed: "yes" if a fold failed; balanced_error is then the largest of any method, and all other measures
-        are NaN. The measures are balanced_error in percent, neg_log_loss, roc_auc, r2, mae, stability, support_f1,
-        support_recall, false_discovery as a share, log10_seconds of CPU time, and n_selected.
+        method, size and judge, as strings; dataset, domain and source; `AS_THEY_ARE`;
+        rows, classes and difficulty, in words. failed: "yes" if a fold failed;
+        balanced_error is then the largest of any method, and all other measures are
+        NaN. The measures are balanced_error in percent, neg_log_loss, roc_auc, r2, mae,
+        stability, support_f1, support_recall, false_discovery as a share, log10_seconds
+        of CPU time, and n_selected.
     """
     tables = [_rows(panel, {})]
     tables += [_rows(trials, tags) for tags, trials in studies]
-    return pd.concat(tables, ignore_index=True).merge(_in_words(datasets), on="dataset", how="left")
+    return pd.concat(tables, ignore_index=True).merge(
+        _in_words(datasets), on="dataset", how="left"
+    )
 
 
 def _rows(panel: pd.DataFrame, tags: Mapping[str, str]) -> pd.DataFrame:
     """Return the rows of some trials, without what cards say."""
-    of_tasks = [Scores.of(panel, task).lines.assign(task=name) for task, name in TASKS.items()]
-    lines = pd.concat(of_tasks, ignore_index=True).rename(columns={"model": "judge", "auc": "roc_auc"})
+    of_tasks = [
+        Scores.of(panel, task).lines.assign(task=name) for task, name in TASKS.items()
+    ]
+    lines = pd.concat(of_tasks, ignore_index=True).rename(
+        columns={"model": "judge", "auc": "roc_auc"}
+    )
     largest = lines.groupby(PLACE)["balanced_error"].transform("max")
     has_failed = lines["failed"] > 0
     size = lines["size"].map(SIZES).fillna(lines["size"].astype(str))
@@ -93,7 +109,9 @@ def _rows(panel: pd.DataFrame, tags: Mapping[str, str]) -> pd.DataFrame:
 def _in_words(datasets: pd.DataFrame) -> pd.DataFrame:
     """Return the columns by which claims distinguish data sets."""
     least = datasets.filter(like="error_").min(axis=1)
-    difficulty = pd.cut(least, [*DIFFICULTY.values(), np.inf], labels=[*DIFFICULTY], right=False)
+    difficulty = pd.cut(
+        least, [*DIFFICULTY.values(), np.inf], labels=[*DIFFICULTY], right=False
+    )
     return pd.DataFrame({
         "dataset": datasets["dataset"],
         "rows": np.where(datasets["rows"] < SMALL_SAMPLE, f"below {SMALL_SAMPLE}", f"{SMALL_SAMPLE} or more"),
@@ -105,5 +123,7 @@ def _in_words(datasets: pd.DataFrame) -> pd.DataFrame:
 def claims_on_panel(path: Path, table: pd.DataFrame) -> tuple[ClaimFile, TableEvidence]:
     """Return the claims of a file with `evidence: panel`, and the table as their evidence."""
     content = read_content(path)
-    evidence = TableEvidence(Path("panel"), content.results, content=content, table=table)
+    evidence = TableEvidence(
+        Path("panel"), content.results, content=content, table=table
+    )
     return load_claims(path, evidence.layout), evidence

@@ -1,7 +1,7 @@
 """Reference results: the results of full runs, and the changes in the code since.
 
-For each artefact, `summary.json` states the code and data behind its results. These statements are compared with the
-current code.
+For each artefact, `summary.json` states the code and data behind its results. These
+statements are compared with the current code.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Reference:
     ----------
     folder : Path
     artefacts : dict
-        The entry of each artefact in summary.json: a `Provenance`; `certificates`, the number of trials in each state,
-        by certificate; `files`, its tables and figures below the folder; `sample`, the keys of its records in the
-        sample.
+        The entry of each artefact in summary.json: a `Provenance`; `certificates`, the
+        number of trials in each state, by certificate; `files`, its tables and figures
+        below the folder; `sample`, the keys of its records in the sample.
     readings : dict
         The `Provenance` of the readings of claims about each artefact.
     verdicts, rankings : DataFrame
@@ -74,12 +74,24 @@ class Reference:
         path = folder / SUMMARY
         if not path.is_file():
             no_verdicts = pd.DataFrame(columns=["id", "paper", "kind", "verdict"])
-            return cls(folder, {}, {}, no_verdicts, pd.DataFrame(columns=["artefact", "column"]))
+            return cls(
+                folder,
+                {},
+                {},
+                no_verdicts,
+                pd.DataFrame(columns=["artefact", "column"]),
+            )
         summary = read_json(path)
         for name, part in [*summary["artefacts"].items(), *summary["readings"].items()]:
             Provenance.from_json(part, f"{path}: {name}")
         verdicts = texts(folder / VERDICT_LINES)
-        return cls(folder, summary["artefacts"], summary["readings"], verdicts, texts(folder / RANKING_LINES))
+        return cls(
+            folder,
+            summary["artefacts"],
+            summary["readings"],
+            verdicts,
+            texts(folder / RANKING_LINES),
+        )
 
     def cost(self) -> dict[str, float]:
         """Return the number of trials and the CPU hours of all parts."""
@@ -102,34 +114,58 @@ class Reference:
     def own_claims(self) -> dict[str, pd.DataFrame]:
         """Return the verdicts on each paper's own claims; only these are counted."""
         claims = self.claims()
-        return {str(paper): lines for paper, lines in claims[claims["kind"] == "paper"].groupby("paper", sort=False)}
+        return {
+            str(paper): lines
+            for paper, lines in claims[claims["kind"] == "paper"].groupby(
+                "paper", sort=False
+            )
+        }
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Return how many of each paper's own claims have each verdict, by the rule of `counted`."""
-        return {paper: dict(tallied(lines["counted"])) for paper, lines in self.own_claims().items()}
+        return {
+            paper: dict(tallied(lines["counted"]))
+            for paper, lines in self.own_claims().items()
+        }
 
     def changes(self) -> dict[str, list[str]]:
         """Describe the changes in the code since the results of each artefact were written."""
-        return {name: _changes(name, Provenance.from_json(part, name)) for name, part in self.artefacts.items()}
+        return {
+            name: _changes(name, Provenance.from_json(part, name))
+            for name, part in self.artefacts.items()
+        }
 
     @cached_property
     def changed_readings(self) -> dict[str, list[str]]:
         """Describe the changes in the code since the readings of claims about each artefact were computed."""
-        return {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
+        return {
+            name: readings_changes(name, Provenance.from_json(part, name))
+            for name, part in self.readings.items()
+        }
 
     def changes_of_readings(self) -> dict[str, list[str]]:
         """Describe the changes since the readings were computed, and state how many verdicts are missing."""
         changes = dict(self.changed_readings)
-        artefacts = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
+        artefacts = {
+            claim.id: claim.rule.artefact
+            for file in all_claim_files()
+            for claim in file.claims
+        }
         for path in sorted((self.folder / READINGS).glob("*")):
             lines = texts(universes_file(path))
-            # a claim on data outside the computed part has no verdict, and none is expected
+            # a claim on data outside the computed part has no verdict, and none is
+            # expected
             lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
-            for name, verdicts in lines["verdict"].groupby(lines["claim"].map(artefacts)):
+            for name, verdicts in lines["verdict"].groupby(
+                lines["claim"].map(artefacts)
+            ):
                 n_judged = int((verdicts != NOT_RUN).sum())
                 if name in changes and n_judged < len(verdicts):
                     progress = f"so far {n_judged:,} verdicts of {len(verdicts):,}"
-                    changes[str(name)] = [*(changes[str(name)] or ["up to date"]), progress]
+                    changes[str(name)] = [
+                        *(changes[str(name)] or ["up to date"]),
+                        progress,
+                    ]
         return changes
 
     def absent(self) -> list[str]:
@@ -139,11 +175,20 @@ class Reference:
     def without_verdict(self) -> list[str]:
         """Return the ids of claims without a verdict, except those that need an absent artefact."""
         files = all_claim_files()
-        excused = {claim.id for claim in claims_about(self.absent(), files)}.union(self.verdicts["id"])
-        return [claim.id for file in files for claim in file.claims if claim.id not in excused]
+        excused = {claim.id for claim in claims_about(self.absent(), files)}.union(
+            self.verdicts["id"]
+        )
+        return [
+            claim.id
+            for file in files
+            for claim in file.claims
+            if claim.id not in excused
+        ]
 
 
-def changes_since(name: str, provenance: Provenance, artefact: Artefact | None = None) -> list[str]:
+def changes_since(
+    name: str, provenance: Provenance, artefact: Artefact | None = None
+) -> list[str]:
     """Describe the changes in the code since the results of an artefact were computed.
 
     Parameters
@@ -162,11 +207,15 @@ def changes_since(name: str, provenance: Provenance, artefact: Artefact | None =
         return ["no longer an artefact of the project"]
     if artefact is None:
         artefact = compose_artefact(name, provenance.settings)
-    return provenance.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))
+    return provenance.changes(
+        Versions.of_artefact(artefact, claims_about([name], all_claim_files()))
+    )
 
 
 def _changes(name: str, provenance: Provenance) -> list[str]:
     try:
         return changes_since(name, provenance)
     except MissingDataError as error:
-        return [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
+        return [
+            f"not compared with the code: data missing, provsel fetch {error.dataset}"
+        ]

@@ -20,7 +20,13 @@ from provsel.kernels.subset_errors import (
     error_of_graded_rows,
     spectrum_by_products,
 )
-from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, needs_truncation, truncated_basis
+from provsel.kernels.tails import (
+    DeflatedTail,
+    SpectralTail,
+    Tail,
+    needs_truncation,
+    truncated_basis,
+)
 from provsel.training_view import TrainingView
 
 RELIABLE = 1e-2
@@ -37,10 +43,12 @@ class BestApproximation(NamedTuple):
     zero : float
         Square below which an error is considered rounding.
     error : float
-        Error of the square root of the tail, from rounding or from values that an undecided rank leaves out.
+        Error of the square root of the tail, from rounding or from values that an
+        undecided rank leaves out.
     is_decided : bool
     angle : float
-        Sine of the angle by which rounding may turn the space of the k vectors; 1 if the next value is as large.
+        Sine of the angle by which rounding may turn the space of the k vectors; 1 if
+        the next value is as large.
     """
 
     basis: SpectralBasis
@@ -63,13 +71,16 @@ def _complete(view: TrainingView) -> SpectralBasis:
     if sparse.issparse(view.X) or not is_elongated(view.X):
         return view.basis()
     basis: SpectralBasis = view.shared(
-        "basis without a gram matrix", lambda: spectral_basis(view.X, keeps_small=True).warned()
+        "basis without a gram matrix",
+        lambda: spectral_basis(view.X, keeps_small=True).warned(),
     )
     return basis
 
 
 def _truncated(view: TrainingView, k: int) -> SpectralBasis:
-    basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k))
+    basis: SpectralBasis = view.shared(
+        f"leading basis {k}", lambda: truncated_basis(view.X, k)
+    )
     return basis
 
 
@@ -105,7 +116,9 @@ class SubsetParts(NamedTuple):
     is_truncated: bool = False
 
 
-def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -> SubsetParts:
+def usual_parts(
+    view: TrainingView, columns: NDArray[np.int64], k: int | None
+) -> SubsetParts:
     """Return the parts for all selectors, with errors relative to the largest singular value; raise if X is zero."""
     m = columns.size if k is None else max(k, columns.size)
     truncated = needs_truncation(view.X, m + 1)
@@ -115,22 +128,41 @@ def usual_parts(view: TrainingView, columns: NDArray[np.int64], k: int | None) -
             f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
             f"{view.n_features} columns); a matrix of zeros needs no approximation."
         )
-    error = error_by_products(view.X, columns) if truncated else error_from_basis(_complete(view), columns)
+    error = (
+        error_by_products(view.X, columns)
+        if truncated
+        else error_from_basis(_complete(view), columns)
+    )
     leading = m if truncated else None
-    return SubsetParts(spectrum, rank, error, lambda target: best_approximation(view, target, leading), truncated)
+    return SubsetParts(
+        spectrum,
+        rank,
+        error,
+        lambda target: best_approximation(view, target, leading),
+        truncated,
+    )
 
 
-def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetParts | None:
+def relative_parts(
+    view: TrainingView, columns: NDArray[np.int64]
+) -> SubsetParts | None:
     """Return parts with errors relative to each singular value; None if X is ill-conditioned beyond its scales.
 
-    The selector used different vectors, so its bounds in terms of V are not judged: the angle is 1.
+    The selector used different vectors, so its bounds in terms of V are not judged: the
+    angle is 1.
     """
-    exponent = -int(np.frexp(largest_size(view.X))[1])  # for the longest range of squares
-    solution = view.shared("relative svd", lambda: relative_svd(scaled(view.X, exponent)))
+    # for the longest range of squares
+    exponent = -int(np.frexp(largest_size(view.X))[1])
+    solution = view.shared(
+        "relative svd", lambda: relative_svd(scaled(view.X, exponent))
+    )
     if solution is None:
         return None
-    error, amplification = error_of_graded_rows(solution.singular_values, solution.V, columns)
-    # errors of the ratio's square root: of the tail, of the residual of rounded X, and of its factorisation
+    error, amplification = error_of_graded_rows(
+        solution.singular_values, solution.V, columns
+    )
+    # errors of the ratio's square root: of the tail, of the residual of rounded X, and
+    # of its factorisation
     share = 4 * solution.error * (1 + amplification)
     if not share <= RELIABLE:
         return None
@@ -140,7 +172,9 @@ def relative_parts(view: TrainingView, columns: NDArray[np.int64]) -> SubsetPart
     def best(k: int) -> BestApproximation:
         rounding = share * np.sqrt(spectrum.tail(k))
         zero = float(np.finfo(np.float64).tiny)
-        return BestApproximation(basis.truncated(k), SpectralTail(basis, k), zero, rounding, True, 1.0)
+        return BestApproximation(
+            basis.truncated(k), SpectralTail(basis, k), zero, rounding, True, 1.0
+        )
 
     return SubsetParts(spectrum, basis.rank, error, best)
 
@@ -150,16 +184,28 @@ def best_approximation(view: TrainingView, k: int, m: int | None) -> BestApproxi
     eps = max(view.X.shape) * np.finfo(np.float64).eps
     if m is not None:
         leading = _truncated(view, m + 1)
-        top, error = float(leading.singular_values[0]) ** 2, 0.0 if leading.is_decided else np.inf
+        top, error = (
+            float(leading.singular_values[0]) ** 2,
+            0.0 if leading.is_decided else np.inf,
+        )
         V = leading.truncated(k)
         angle = _angle(leading.singular_values, k, eps * np.sqrt(top))
-        return BestApproximation(V, DeflatedTail(view.X, V.V), eps * top, error, leading.is_decided, angle)
+        return BestApproximation(
+            V, DeflatedTail(view.X, V.V), eps * top, error, leading.is_decided, angle
+        )
     basis = _complete(view)
     top = float(basis.singular_values[0]) ** 2
     share = rounding_levels(view.X.shape)[0] if basis.is_decided else basis.tolerance
     error = float(share * np.sqrt(top * min(view.X.shape)))
     angle = _angle(basis.singular_values, k, error)
-    return BestApproximation(basis.truncated(k), SpectralTail(basis, k), eps**2 * top, error, basis.is_decided, angle)
+    return BestApproximation(
+        basis.truncated(k),
+        SpectralTail(basis, k),
+        eps**2 * top,
+        error,
+        basis.is_decided,
+        angle,
+    )
 
 
 def _angle(values: NDArray[np.float64], k: int, error: float) -> float:

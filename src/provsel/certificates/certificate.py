@@ -11,11 +11,17 @@ from provsel.values import ValuesWithNaN
 
 if TYPE_CHECKING:
     from provsel.certificates.clustering import ClusteringCost, PartitionCost
-    from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery
+    from provsel.certificates.compression import (
+        CompressedRecovery,
+        FeatureSelectiveRecovery,
+    )
     from provsel.certificates.margin import MarginPreservation, SoftMarginBound
     from provsel.certificates.online_scores import OnlineScoreSum
     from provsel.certificates.radius import RadiusPreservation
-    from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
+    from provsel.certificates.ridge_regression import (
+        RidgeRegressionCost,
+        RidgeRegressionRisk,
+    )
     from provsel.certificates.spectral import SpectralSparsification
 
 
@@ -23,7 +29,8 @@ if TYPE_CHECKING:
 class Certificate(ValuesWithNaN):
     """Records of theorems on one selection or model: `certificate.margin.margin_ratio`, `certificate.margin.state`.
 
-    Printing it shows the state, the source and the numbers of each. Two are equal if their values are.
+    Printing it shows the state, the source and the numbers of each. Two are equal if
+    their values are.
 
     Attributes
     ----------
@@ -44,7 +51,8 @@ class Certificate(ValuesWithNaN):
 
     records: tuple[Theorem, ...] = ()
 
-    if TYPE_CHECKING:  # for completion in editors; your own theorem is an attribute as well
+    # for completion in editors; your own theorem is an attribute as well
+    if TYPE_CHECKING:
         spectral: ClassVar[SpectralSparsification]
         scores: ClassVar[OnlineScoreSum]
         margin: ClassVar[MarginPreservation]
@@ -62,7 +70,9 @@ class Certificate(ValuesWithNaN):
     def __getattr__(self, name: str) -> Any:
         names = [record.name for record in vars(self).get("records", ())]
         if name not in names:
-            raise AttributeError(f"Certificate: expected one of {', '.join(names) or 'no theorems'}, got {name!r}.")
+            raise AttributeError(
+                f"Certificate: expected one of {', '.join(names) or 'no theorems'}, got {name!r}."
+            )
         return self.records[names.index(name)]
 
     def __iter__(self) -> Iterator[Theorem]:
@@ -70,7 +80,8 @@ class Certificate(ValuesWithNaN):
 
     def __repr__(self) -> str:
         return "\n".join(
-            f"{record.name:9} {record.state:13} {record.source}{_numbers(record)}" for record in self.records
+            f"{record.name:9} {record.state:13} {record.source}{_numbers(record)}"
+            for record in self.records
         )
 
     @property
@@ -81,13 +92,27 @@ class Certificate(ValuesWithNaN):
     @property
     def good_for(self) -> tuple[str, ...]:
         """Purposes for which the selection is good, of "geometry", "margin" and "rank-k approximation" if measured."""
-        return tuple(dict.fromkeys(record.question for record in self.records if record.question and record.is_good))
+        return tuple(
+            dict.fromkeys(
+                record.question
+                for record in self.records
+                if record.question and record.is_good
+            )
+        )
 
     def as_record(self) -> dict[str, float | str | None]:
         """Return the columns of all records in one mapping."""
-        return {name: value for record in self.records for name, value in record.as_record().items()}
+        return {
+            name: value
+            for record in self.records
+            for name, value in record.as_record().items()
+        }
 
 
 def _numbers(record: Theorem) -> str:
-    numbers = {name: value for name, value in vars(record).items() if isinstance(value, float) and value == value}
+    numbers = {
+        name: value
+        for name, value in vars(record).items()
+        if isinstance(value, float) and value == value
+    }
     return "".join(f"\n    {name:15} {value:.4g}" for name, value in numbers.items())

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from provsel.certificates.certificate import Certificate
-from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery, is_compressed
+from provsel.certificates.compression import (
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+    is_compressed,
+)
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
-from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
+from provsel.certificates.ridge_regression import (
+    RidgeRegressionCost,
+    RidgeRegressionRisk,
+)
 from provsel.certificates.spectral import SpectralSparsification
 from provsel.certificates.theorem import NOT_MEASURED, UNDECIDED, VIOLATED, Theorem
 from provsel.certificates.trial import MeasuredTrial
@@ -39,27 +46,33 @@ def certify(
     Parameters
     ----------
     selector : selector
-        Fitted on X (and y); for `OnSupportVectors` the certificate covers its support vectors.
+        Fitted on X (and y); for `OnSupportVectors` the certificate covers its support
+        vectors.
     X : ndarray or sparse of shape (n_samples, n_features)
         Rows on which the bounds are measured: those of the fit.
     y : ndarray of shape (n_samples,), optional
-        Labels of two classes, or numbers with `ridge`; without labels no margin is measured.
+        Labels of two classes, or numbers with `ridge`; without labels no margin is
+        measured.
     C : float or None, default=1.0
         C of the soft-margin certificate; None leaves it out.
     radius : bool, default=True
-        Whether to measure the enclosing balls as well; Theorem 5 concerns the unsupervised setting.
+        Whether to measure the enclosing balls as well; Theorem 5 concerns the
+        unsupervised setting.
     ridge : float, optional
-        Measure the loss of ridge regression of y at this penalty, `alpha` of scikit-learn's `Ridge`.
+        Measure the loss of ridge regression of y at this penalty, `alpha` of
+        scikit-learn's `Ridge`.
     model : estimator, optional
-        Fitted on the reduced rows, for theorems about it, such as a clusterer for `ClusteringCost`.
+        Fitted on the reduced rows, for theorems about it, such as a clusterer for
+        `ClusteringCost`.
     also : iterable of Theorem classes
         Further theorems to check, such as your own.
 
     Returns
     -------
     Certificate
-        Records `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says which of them were measured;
-        `ridge_cost` and `ridge_risk` if a penalty is given; and the theorems of `also`.
+        Records `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says
+        which of them were measured; `ridge_cost` and `ridge_risk` if a penalty is
+        given; and the theorems of `also`.
 
     Examples
     --------
@@ -77,11 +90,16 @@ def certify(
     certificate = certify_trial(trial, C=C, radius=radius, also=also)
     if ridge is None:
         return certificate
-    of_ridge = RidgeRegressionCost.measure(trial, ridge), RidgeRegressionRisk.measure(trial, ridge)
+    of_ridge = (
+        RidgeRegressionCost.measure(trial, ridge),
+        RidgeRegressionRisk.measure(trial, ridge),
+    )
     return Certificate((*certificate.records, *of_ridge))
 
 
-def measured_trial(who: str, selector: BaseSelector, X: Any, y: Any = None, model: Any = None) -> MeasuredTrial:
+def measured_trial(
+    who: str, selector: BaseSelector, X: Any, y: Any = None, model: Any = None
+) -> MeasuredTrial:
     """Return the measured trial of a fitted selector on its training rows; messages name the caller `who`."""
     from provsel.selectors import OnSupportVectors
     from provsel.training_view import TrainingView
@@ -118,21 +136,32 @@ def certify_trial(
         RadiusPreservation.measure(trial) if radius else RadiusPreservation(),
     )
     if any(record.state == VIOLATED for record in of_error[1:]):
-        # The measured ||E||_2 bounds margins and radii of any selection, so a contradiction is due to rounding.
+        # The measured ||E||_2 bounds margins and radii of any selection, so a
+        # contradiction is due to rounding.
         of_error = tuple(
-            theorem_record if theorem_record.state == NOT_MEASURED else replace(theorem_record, state=UNDECIDED)
+            theorem_record
+            if theorem_record.state == NOT_MEASURED
+            else replace(theorem_record, state=UNDECIDED)
             for theorem_record in of_error
         )
-    return Certificate((of_error[0], scores, *of_error[1:], *(theorem.measure(trial) for theorem in also)))
+    return Certificate(
+        (
+            of_error[0],
+            scores,
+            *of_error[1:],
+            *(theorem.measure(trial) for theorem in also),
+        )
+    )
 
 
 def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
 
-    Let f be the objective of the problem without compression. Both theorems say that f(recovered) is at least the
-    optimum, which only tests the solvers, and not much larger: (1 + delta)^-2 f(recovered) - delta <= optimum, where
-    Theorem 7 has (1 - delta)^2. They leave open delta and the constant of the l that they require. The certificate is
-    therefore the smallest delta that satisfies this inequality.
+    Let f be the objective of the problem without compression. Both theorems say that
+    f(recovered) is at least the optimum, which only tests the solvers, and not much
+    larger: (1 + delta)^-2 f(recovered) - delta <= optimum, where Theorem 7 has (1 -
+    delta)^2. They leave open delta and the constant of the l that they require. The
+    certificate is therefore the smallest delta that satisfies this inequality.
 
     Parameters
     ----------
@@ -146,7 +175,8 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     Returns
     -------
     Certificate
-        `recovery`: a `CompressedRecovery`, or for Theorem 7 a `FeatureSelectiveRecovery`.
+        `recovery`: a `CompressedRecovery`, or for Theorem 7 a
+        `FeatureSelectiveRecovery`.
 
     Raises
     ------
@@ -155,8 +185,8 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
 
     Notes
     -----
-    Solves the problem without compression, which needs the rows in memory. Without that,
-    `CompressedLinearSVM.lower_bound_` bounds its optimum.
+    Solves the problem without compression, which needs the rows in memory. Without
+    that, `CompressedLinearSVM.lower_bound_` bounds its optimum.
 
     Examples
     --------
@@ -193,5 +223,9 @@ def certify_compressed_trial(trial: MeasuredTrial) -> Certificate:
     """Certify the model of a trial, as `certify_compression` does; trials share the uncompressed problem."""
     from provsel.models import CompressedLinearSVM
 
-    recovery = CompressedRecovery if isinstance(trial.model, CompressedLinearSVM) else FeatureSelectiveRecovery
+    recovery = (
+        CompressedRecovery
+        if isinstance(trial.model, CompressedLinearSVM)
+        else FeatureSelectiveRecovery
+    )
     return Certificate((recovery.measure(trial),))

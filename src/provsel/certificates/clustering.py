@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.certificates.spectral import SpectralSparsification
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Theorem
+from provsel.certificates.theorem import (
+    HELD,
+    NO_BOUND,
+    SLACK,
+    VACUOUS,
+    VIOLATED,
+    Theorem,
+)
 from provsel.certificates.trial import MeasuredTrial
 
 if TYPE_CHECKING:
@@ -23,15 +30,16 @@ class ClusteringCost(Theorem):
 
     Use it to check a k-means clustering of selected features.
 
-    Promised by selectors with `spectral_bound_`, which gives epsilon; vacuous if `SpectralSparsification` is. It is
-    checked for three partitions: the one found on the selection by the trial's fitted clusterer, the one found on all
-    features by the same method and seed, and the latter improved on the selection.
+    Promised by selectors with `spectral_bound_`, which gives epsilon; vacuous if
+    `SpectralSparsification` is. It is checked for three partitions: the one found on
+    the selection by the trial's fitted clusterer, the one found on all features by the
+    same method and seed, and the latter improved on the selection.
 
     Attributes
     ----------
     cost_ratio_min, cost_ratio_max : float
-        Smallest and largest ratio of the k-means cost on the selection to that on all features, over the three
-        partitions.
+        Smallest and largest ratio of the k-means cost on the selection to that on all
+        features, over the three partitions.
 
     Examples
     --------
@@ -56,7 +64,9 @@ class ClusteringCost(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the extreme ratios; `trial.model` is a clusterer that was fitted on the reduced rows."""
-        costs, reduced = trial.shared("partition costs", lambda: _partition_costs(trial))
+        costs, reduced = trial.shared(
+            "partition costs", lambda: _partition_costs(trial)
+        )
         ratios = reduced / costs
         low, high = float(ratios.min()), float(ratios.max())
         epsilon = getattr(trial.reducer, "spectral_bound_", None)
@@ -73,16 +83,17 @@ class PartitionCost(Theorem):
 
     Use it with `ClusteringCost`, for the partition that the clusterer found.
 
-    The theorem compares optimal partitions, which cannot be computed. Its proof only requires that the partition of the
-    selection costs at most as much on the selection as the other one. The best of the three partitions of
-    `ClusteringCost` on the selection meets that condition, so the theorem holds or is violated for this pair. Promised
-    and vacuous under the same conditions as `ClusteringCost`.
+    The theorem compares optimal partitions, which cannot be computed. Its proof only
+    requires that the partition of the selection costs at most as much on the selection
+    as the other one. The best of the three partitions of `ClusteringCost` on the
+    selection meets that condition, so the theorem holds or is violated for this pair.
+    Promised and vacuous under the same conditions as `ClusteringCost`.
 
     Attributes
     ----------
     partition_ratio, partition_bound : float
-        Cost of that partition on all features, divided by the cost of the partition found on all features, and its
-        bound.
+        Cost of that partition on all features, divided by the cost of the partition
+        found on all features, and its bound.
 
     Examples
     --------
@@ -107,7 +118,9 @@ class PartitionCost(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the ratio; `trial.model` is a clusterer that was fitted on the reduced rows."""
-        costs, reduced = trial.shared("partition costs", lambda: _partition_costs(trial))
+        costs, reduced = trial.shared(
+            "partition costs", lambda: _partition_costs(trial)
+        )
         ratio = float(costs[int(np.argmin(reduced))] / costs[-1])
         epsilon = getattr(trial.reducer, "spectral_bound_", None)
         if epsilon is None:
@@ -121,18 +134,18 @@ class PartitionCost(Theorem):
 class ClusteringRatio(Theorem):
     """On all features, the clustering of the reduced rows costs at most `bound` times the clustering of all features.
 
-    Use it to compare methods of dimension reduction by their loss in k-means cost, with the bound that each paper
-    states.
+    Use it to compare methods of dimension reduction by their loss in k-means cost, with
+    the bound that each paper states.
 
-    Both clusterings use the same method, starts and seed; the theorems speak of optimal clusterings, which cannot be
-    computed. Vacuous if all features are kept, or if a single cluster of all rows meets the bound, because every
-    partition then does.
+    Both clusterings use the same method, starts and seed; the theorems speak of optimal
+    clusterings, which cannot be computed. Vacuous if all features are kept, or if a
+    single cluster of all rows meets the bound, because every partition then does.
 
     Attributes
     ----------
     achieved, one_cluster : float
-        Costs on all features of the clustering of the reduced rows, and of a single cluster, each divided by the cost
-        of the clustering of all features.
+        Costs on all features of the clustering of the reduced rows, and of a single
+        cluster, each divided by the cost of the clustering of all features.
     bound : float
         The `bound` passed to `measure`; NaN for a method without a guarantee.
 
@@ -192,7 +205,9 @@ def clusterer_of_all(model: Any, view: TrainingView) -> Any:
 
     from provsel.training_view import described
 
-    return view.shared(f"clusters {described(model)}", lambda: clone(model).fit(view.X, view.y))
+    return view.shared(
+        f"clusters {described(model)}", lambda: clone(model).fit(view.X, view.y)
+    )
 
 
 def _says_nothing(trial: MeasuredTrial) -> bool:
@@ -205,17 +220,32 @@ def _partition_costs(trial: MeasuredTrial) -> Costs:
     from provsel.reducers import leaves_nothing_out, reduced_rows
 
     view = trial.rows
-    rows = view.X if leaves_nothing_out(trial.reducer, view) else reduced_rows(trial.reducer, view.X)
+    rows = (
+        view.X
+        if leaves_nothing_out(trial.reducer, view)
+        else reduced_rows(trial.reducer, view.X)
+    )
     full = clusterer_of_all(trial.model, view).labels_
     partitions = [trial.model.labels_, _improved(rows, full), full]
-    costs, reduced = (np.array([kmeans_cost(X, labels) for labels in partitions]) for X in (view.X, rows))
+    costs, reduced = (
+        np.array([kmeans_cost(X, labels) for labels in partitions])
+        for X in (view.X, rows)
+    )
     return costs, reduced
 
 
-def _improved(rows: Matrix, labels: NDArray[np.int64], rounds: int = 100) -> NDArray[np.int64]:
+def _improved(
+    rows: Matrix, labels: NDArray[np.int64], rounds: int = 100
+) -> NDArray[np.int64]:
     """Return the partition after Lloyd's iterations from the means of `labels`, which never increase its cost."""
     from sklearn.cluster import KMeans
 
     names, codes = np.unique(labels, return_inverse=True)
-    starts = np.vstack([np.asarray(rows[codes == k].mean(axis=0)).ravel() for k in range(names.size)])
-    return KMeans(names.size, init=starts, n_init=1, max_iter=rounds, tol=0.0).fit(rows).labels_
+    starts = np.vstack(
+        [np.asarray(rows[codes == k].mean(axis=0)).ravel() for k in range(names.size)]
+    )
+    return (
+        KMeans(names.size, init=starts, n_init=1, max_iter=rounds, tol=0.0)
+        .fit(rows)
+        .labels_
+    )

@@ -22,16 +22,18 @@ class CompressedRecovery(Theorem):
 
     Use it through `certify_compression`.
 
-    For `CompressedLinearSVM`; f is the objective without compression. "violated": the first inequality fails, or no
-    delta that the theorem allows, below 1/2, satisfies the second. Vacuous if `delta` is not below `zero_delta`.
+    For `CompressedLinearSVM`; f is the objective without compression. "violated": the
+    first inequality fails, or no delta that the theorem allows, below 1/2, satisfies
+    the second. Vacuous if `delta` is not below `zero_delta`.
 
     Attributes
     ----------
     optimum, objective : float
-        f of the SVM without compression, and of the vector recovered from the compressed one.
+        f of the SVM without compression, and of the vector recovered from the
+        compressed one.
     delta, zero_delta : float
-        The smallest delta that satisfies the second inequality, and the smallest that satisfies it for w = 0, a trivial
-        solution.
+        The smallest delta that satisfies the second inequality, and the smallest that
+        satisfies it for w = 0, a trivial solution.
     loss_change, norm_ratio, expansion_ratio : float
         Quantities that the proof bounds, with w the optimum and w_bar the optimum of the compressed problem: the change
         of the loss of w, up to delta (Lemma 1); ||Lambda w||^2 / ||w||^2, up to 1 + delta (Lemma 2); ||Lambda^T
@@ -70,7 +72,10 @@ class CompressedRecovery(Theorem):
         w, w_bar, blocks = optimal.coef_[0], model.compressed_coef_, model.blocks_
         objective = compression_objective(view.X, view.y, model.coef_[0], model.c)
         image = blocks.project(w[None, :])[0]
-        losses = [compression_objective(view.X, view.y, v, 0.0) for v in (w, blocks.expand(image))]
+        losses = [
+            compression_objective(view.X, view.y, v, 0.0)
+            for v in (w, blocks.expand(image))
+        ]
         return cls(
             **_sides(objective, optimal.objective_, optimal.gap_, _lower),
             loss_change=abs(losses[1] - losses[0]),
@@ -84,13 +89,14 @@ class FeatureSelectiveRecovery(Theorem):
 
     Use it through `certify_compression`.
 
-    The problem as printed is not convex: `optimum` is then the best value found without compression, so that `delta`
-    errs in favour of the theorem.
+    The problem as printed is not convex: `optimum` is then the best value found without
+    compression, so that `delta` errs in favour of the theorem.
 
     Attributes
     ----------
     optimum, objective, delta, zero_delta, expansion_ratio : float
-        As in `CompressedRecovery`; `objective` uses the feature weights of the compressed solution.
+        As in `CompressedRecovery`; `objective` uses the feature weights of the
+        compressed solution.
 
     Examples
     --------
@@ -122,10 +128,17 @@ class FeatureSelectiveRecovery(Theorem):
         model, view = trial.model, trial.rows
         whole = view.svm(clone(model).set_params(n_components=None))
         loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
-        objective = float(loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum())
+        objective = float(
+            loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum()
+        )
         gap = 0.0 if np.isnan(whole.gap_) else whole.gap_
-        # some start with compression may have reached a lower value than all starts without it
-        optimum = whole.objective_ if whole.gap_ == whole.gap_ else min(whole.objective_, objective)
+        # some start with compression may have reached a lower value than all starts
+        # without it
+        optimum = (
+            whole.objective_
+            if whole.gap_ == whole.gap_
+            else min(whole.objective_, objective)
+        )
         ratio = _ratio(model.w_, model.compressed_coef_)
         return cls(**_sides(objective, optimum, gap, _lower7), expansion_ratio=ratio)
 
@@ -139,13 +152,21 @@ def is_compressed(model: Any) -> bool:
     return isinstance(model, FeatureSelectiveSVM) and model.n_components is not None
 
 
-def _sides(objective: float, optimum: float, gap: float, lower: Lower) -> dict[str, Any]:
+def _sides(
+    objective: float, optimum: float, gap: float, lower: Lower
+) -> dict[str, Any]:
     delta, zero = (_smallest_delta(value, optimum, lower) for value in (objective, 1.0))
     if objective < optimum - (SLACK + gap) * optimum or delta >= 0.5:
         state = VIOLATED
     else:
         state = VACUOUS if delta >= zero else HELD
-    return {"optimum": optimum, "objective": objective, "delta": delta, "zero_delta": zero, "state": state}
+    return {
+        "optimum": optimum,
+        "objective": objective,
+        "delta": delta,
+        "zero_delta": zero,
+        "state": state,
+    }
 
 
 def _ratio(after: NDArray[np.float64], before: NDArray[np.float64]) -> float:
@@ -153,7 +174,9 @@ def _ratio(after: NDArray[np.float64], before: NDArray[np.float64]) -> float:
     return float(after @ after) / length if length else np.nan
 
 
-def compression_objective(X: Matrix, y: Any, coef: NDArray[np.float64], c: float) -> float:
+def compression_objective(
+    X: Matrix, y: Any, coef: NDArray[np.float64], c: float
+) -> float:
     """Return (1/n) sum_i max(0, 1 - y_i <x_i, coef>) + c ||coef||^2.
 
     Parameters
@@ -188,7 +211,9 @@ def _smallest_delta(objective: float, optimum: float, lower: Lower) -> float:
     if objective <= optimum:
         return 0.0
     end = 1.0 if lower is _lower7 else objective
-    return float(brentq(lambda delta: lower(objective, delta) - optimum, 0.0, end, xtol=1e-14))
+    return float(
+        brentq(lambda delta: lower(objective, delta) - optimum, 0.0, end, xtol=1e-14)
+    )
 
 
 def _signs(name: str, y: Any) -> NDArray[np.float64]:
@@ -197,5 +222,7 @@ def _signs(name: str, y: Any) -> NDArray[np.float64]:
     if np.isin(classes, (-1, 1)).all():
         return y.astype(np.float64)
     if classes.size != 2:
-        raise ValueError(f"{name}: expected labels of two classes, got {classes.size}; pass the rows of two classes.")
+        raise ValueError(
+            f"{name}: expected labels of two classes, got {classes.size}; pass the rows of two classes."
+        )
     return np.where(y == classes[1], 1.0, -1.0)

@@ -6,7 +6,15 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Measure, Theorem
+from provsel.certificates.theorem import (
+    HELD,
+    NO_BOUND,
+    SLACK,
+    VACUOUS,
+    VIOLATED,
+    Measure,
+    Theorem,
+)
 from provsel.certificates.trial import MeasuredTrial
 
 BLOCK_COLUMNS = 1000
@@ -18,13 +26,15 @@ class OnlineScoreSum(Theorem):
 
     Use it to see whether a stream keeps as few features as promised.
 
-    Promised by selectors with `score_sum_bound`, at the rate of the theory (`spectral_bound_`). No score is above 1, so
-    a bound of at least the number of columns is vacuous.
+    Promised by selectors with `score_sum_bound`, at the rate of the theory
+    (`spectral_bound_`). No score is above 1, so a bound of at least the number of
+    columns is vacuous.
 
     Attributes
     ----------
     score_sum, score_sum_bound : float
-        Sum and bound. The expected number of kept columns is at most the sampling rate times the sum.
+        Sum and bound. The expected number of kept columns is at most the sampling rate
+        times the sum.
 
     Examples
     --------
@@ -55,17 +65,22 @@ class OnlineScoreSum(Theorem):
             return cls(score_sum=total, state=NO_BOUND)
         bound = _sum_bound(trial)
         held = HELD if total <= bound * (1 + SLACK) else VIOLATED
-        return cls(score_sum=total, score_sum_bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)
+        return cls(
+            score_sum=total,
+            score_sum_bound=bound,
+            state=VACUOUS if bound >= selector.n_seen_ else held,
+        )
 
 
 class OnlineFeatureCount(Theorem):
     """A stream keeps at most c (8 n + 8 n ln(||A||^2)) features, with c = 8 ln(n) / epsilon^2.
 
-    Use it to see whether the number of kept features is bounded by the rows, not by the length of the stream. The
-    printed method stores n numbers for each kept column.
+    Use it to see whether the number of kept features is bounded by the rows, not by the
+    length of the stream. The printed method stores n numbers for each kept column.
 
-    Promised for the expected number, by selectors with `score_sum_bound` at the rate of the theory (`spectral_bound_`);
-    a sum of independent draws exceeds its bound by little. Vacuous if there are no more columns than that.
+    Promised for the expected number, by selectors with `score_sum_bound` at the rate of
+    the theory (`spectral_bound_`); a sum of independent draws exceeds its bound by
+    little. Vacuous if there are no more columns than that.
 
     Attributes
     ----------
@@ -102,21 +117,25 @@ class OnlineFeatureCount(Theorem):
             return cls(kept=kept, state=NO_BOUND)
         bound = selector.sampling_rate_ * _sum_bound(trial)
         held = HELD if kept <= bound * (1 + SLACK) else VIOLATED
-        return cls(kept=kept, bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)
+        return cls(
+            kept=kept, bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held
+        )
 
 
 class StreamMemory(Measure):
     """Memory of a stream over the same columns at its end: its factor, the kept columns, and all columns seen.
 
-    Use it to see which part of the memory of `OnlineLeverageSelector` grows with the stream.
+    Use it to see which part of the memory of `OnlineLeverageSelector` grows with the
+    stream.
 
-    NaN for a selector that does not read a stream. Buffers that grow reserve up to twice as much.
+    NaN for a selector that does not read a stream. Buffers that grow reserve up to
+    twice as much.
 
     Attributes
     ----------
     factor_bytes, kept_bytes, seen_bytes : float
-        Bytes of the parts of `get_state()`: Q and R, which the next score needs; `positions` and `weights`; `scores`
-        and `seen_indices`.
+        Bytes of the parts of `get_state()`: Q and R, which the next score needs;
+        `positions` and `weights`; `scores` and `seen_indices`.
 
     Examples
     --------
@@ -158,4 +177,8 @@ class StreamMemory(Measure):
 
 def _sum_bound(trial: MeasuredTrial) -> float:
     """Return the bound on the sum of the scores for this number and norm of rows."""
-    return float(trial.reducer.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0])))
+    return float(
+        trial.reducer.score_sum_bound(
+            trial.rows.n_samples, float(trial.rows.basis().singular_values[0])
+        )
+    )

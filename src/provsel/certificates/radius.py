@@ -16,12 +16,14 @@ class RadiusPreservation(Theorem):
 
     Use it without labels: the bound on the generalisation error contains the radius.
 
-    Holds for every selection in terms of its measured ||E||_2. Needs at most `MAX_ROWS` rows, not all equal.
+    Holds for every selection in terms of its measured ||E||_2. Needs at most `MAX_ROWS`
+    rows, not all equal.
 
     Attributes
     ----------
     radius_ratio, radius_bound : float
-        Squared radius on the selection over that on all features, and the theorem's upper bound.
+        Squared radius on the selection over that on all features, and the theorem's
+        upper bound.
 
     Examples
     --------
@@ -48,12 +50,18 @@ class RadiusPreservation(Theorem):
 
         if trial.rows.n_samples > MAX_ROWS:
             return cls()
-        after, before = minimum_enclosing_ball(trial.reduced_gram), trial.rows.enclosing_ball()
+        after, before = (
+            minimum_enclosing_ball(trial.reduced_gram),
+            trial.rows.enclosing_ball(),
+        )
         if before.squared_radius == 0.0:
             return cls()
-        # The centre is a convex combination of the rows, so that appending it, as the proof does, changes neither
-        # the row space nor ||E||_2.
-        ratio, bound = float(after.squared_radius / before.squared_radius), 1 + trial.spectral_error
+        # The centre is a convex combination of the rows, so that appending it, as the
+        # proof does, changes neither the row space nor ||E||_2.
+        ratio, bound = (
+            float(after.squared_radius / before.squared_radius),
+            1 + trial.spectral_error,
+        )
         tolerance = bound * (SLACK + before.gap + after.gap)
         state = settled(ratio - bound - tolerance, trial.eigenvalue_error)
         return cls(radius_ratio=ratio, radius_bound=bound, state=state)
@@ -62,9 +70,11 @@ class RadiusPreservation(Theorem):
 def radius_margin_bound(spectral_error: ArrayLike) -> NDArray[np.float64]:
     """Return the largest growth of B^2 / gamma^2, (1 + eps) / (1 - eps) at eps = ||E|| / (1 - ||E||).
 
-    B is the radius of the enclosing ball and gamma the hard margin; `radius_ratio / margin_ratio` is the measured
-    growth. This eps is the smallest at which `MarginPreservation` and `RadiusPreservation` both have the form that the
-    theorem combines: 1 - eps and 1 + eps. Infinite for ||E||_2 >= 1/2, where the margin has no bound.
+    B is the radius of the enclosing ball and gamma the hard margin;
+    `radius_ratio / margin_ratio` is the measured growth. This eps is the smallest at
+    which `MarginPreservation` and `RadiusPreservation` both have the form that the
+    theorem combines: 1 - eps and 1 + eps. Infinite for ||E||_2 >= 1/2, where the margin
+    has no bound.
 
     Parameters
     ----------

@@ -13,8 +13,9 @@ from provsel.certificates.trial import MeasuredTrial
 class RidgeSparsification(Theorem):
     """The eigenvalues of (X X^T + ridge I)^-1/2 (W W^T + ridge I) (X X^T + ridge I)^-1/2 are within 1 +- epsilon.
 
-    W holds the kept columns with their weights. Measured for selectors with a `ridge`; promised, with probability 1 -
-    1/n, for those with a `ridge_range_`. Directions outside the span of X have the eigenvalue 1 and are left out.
+    W holds the kept columns with their weights. Measured for selectors with a `ridge`;
+    promised, with probability 1 - 1/n, for those with a `ridge_range_`. Directions
+    outside the span of X have the eigenvalue 1 and are left out.
 
     Attributes
     ----------
@@ -46,14 +47,29 @@ class RidgeSparsification(Theorem):
         if ridge is None or not hasattr(selector, "sampling_rate_"):
             return cls()
         squares = basis.singular_values**2
-        kept = basis.V[selector.indices_] * selector.weights_[:, None] * np.sqrt(squares / (squares + ridge))
-        eigenvalues = np.linalg.eigvalsh(kept.T @ kept + np.diag(ridge / (squares + ridge)))
+        kept = (
+            basis.V[selector.indices_]
+            * selector.weights_[:, None]
+            * np.sqrt(squares / (squares + ridge))
+        )
+        eigenvalues = np.linalg.eigvalsh(
+            kept.T @ kept + np.diag(ridge / (squares + ridge))
+        )
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
-        # singular values that count as zero do not matter if the ridge exceeds their squares
+        # singular values that count as zero do not matter if the ridge exceeds their
+        # squares
         without = (basis.tolerance * basis.singular_values[0]) ** 2 / ridge
         doubtful = not basis.is_decided and without > SLACK
         if not hasattr(selector, "ridge_range_"):
-            return cls(eigenvalue_min=low, eigenvalue_max=high, state=UNDECIDED if doubtful else NO_BOUND)
+            return cls(
+                eigenvalue_min=low,
+                eigenvalue_max=high,
+                state=UNDECIDED if doubtful else NO_BOUND,
+            )
         least, most = selector.ridge_range_
         excess = max(least * (1 - SLACK) - low, high - most * (1 + SLACK))
-        return cls(eigenvalue_min=low, eigenvalue_max=high, state=settled(excess, np.inf if doubtful else 0.0))
+        return cls(
+            eigenvalue_min=low,
+            eigenvalue_max=high,
+            state=settled(excess, np.inf if doubtful else 0.0),
+        )

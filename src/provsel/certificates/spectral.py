@@ -6,18 +6,27 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import NO_BOUND, SLACK, UNDECIDED, VACUOUS, Theorem, settled
+from provsel.certificates.theorem import (
+    NO_BOUND,
+    SLACK,
+    UNDECIDED,
+    VACUOUS,
+    Theorem,
+    settled,
+)
 from provsel.certificates.trial import MeasuredTrial
 
 
 class SpectralSparsification(Theorem):
     """The eigenvalues of V^T R R^T V are in a range around 1, and ||E||_2 is within a bound; see `MeasuredTrial`.
 
-    Use it to see how well any selection keeps the row space; all other bounds of selections are in terms of its
+    Use it to see how well any selection keeps the row space; all other bounds of
+    selections are in terms of its
     ||E||_2.
 
-    Promised by selectors with `spectral_bound_` and `eigenvalue_range_`, if the rank that they worked on is the rank of
-    the rows. Measured for all selectors; vacuous if nothing was left out.
+    Promised by selectors with `spectral_bound_` and `eigenvalue_range_`, if the rank
+    that they worked on is the rank of the rows. Measured for all selectors; vacuous if
+    nothing was left out.
 
     Attributes
     ----------
@@ -58,14 +67,27 @@ class SpectralSparsification(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the extreme eigenvalues and ||E||_2 of any selection."""
-        inner, error, eigenvalues = trial.reducer, trial.spectral_error, trial.eigenvalues
+        inner, error, eigenvalues = (
+            trial.reducer,
+            trial.spectral_error,
+            trial.eigenvalues,
+        )
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
         bound, basis = getattr(inner, "spectral_bound_", None), trial.rows.basis()
         if bound is None or getattr(inner, "rank_", basis.rank) != basis.rank:
             state = NO_BOUND if basis.is_decided else UNDECIDED
-            return cls(spectral_error=error, eigenvalue_min=low, eigenvalue_max=high, state=state)
+            return cls(
+                spectral_error=error,
+                eigenvalue_min=low,
+                eigenvalue_max=high,
+                state=state,
+            )
         least, most = inner.eigenvalue_range_
-        excess = max(least * (1 - SLACK) - low, high - most * (1 + SLACK), error - bound * (1 + SLACK))
+        excess = max(
+            least * (1 - SLACK) - low,
+            high - most * (1 + SLACK),
+            error - bound * (1 + SLACK),
+        )
         nothing_left_out = error <= SLACK and bool((inner.weights_ == 1.0).all())
         return cls(
             spectral_error=error,
@@ -74,5 +96,7 @@ class SpectralSparsification(Theorem):
             eigenvalue_max=high,
             eigenvalue_low=least,
             eigenvalue_high=most,
-            state=VACUOUS if nothing_left_out and basis.is_decided else settled(excess, trial.eigenvalue_error),
+            state=VACUOUS
+            if nothing_left_out and basis.is_decided
+            else settled(excess, trial.eigenvalue_error),
         )

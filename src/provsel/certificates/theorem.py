@@ -6,7 +6,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Self,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+)
 
 from provsel.values import ValuesWithNaN
 
@@ -28,10 +36,11 @@ MAX_ROWS = 2000
 class Measure(ValuesWithNaN, ABC):
     """A record that is measured on a trial; for theorems use `Theorem`.
 
-    A subclass becomes a frozen dataclass automatically: it annotates its fields as float or str, each with a default,
-    and defines `measure`. A project adds its own in `protocol.measures: [{_target_: my_study.BalancedError}]`; they are
-    stored with each trial like provsel's own, shown in tables and tested in claims. Keyword arguments of `measure` are
-    settings, plain values of that config.
+    A subclass becomes a frozen dataclass automatically: it annotates its fields as
+    float or str, each with a default, and defines `measure`. A project adds its own in
+    `protocol.measures: [{_target_: my_study.BalancedError}]`; they are stored with each
+    trial like provsel's own, shown in tables and tested in claims. Keyword arguments of
+    `measure` are settings, plain values of that config.
 
     Examples
     --------
@@ -76,9 +85,9 @@ class Measure(ValuesWithNaN, ABC):
 class Theorem(Measure):
     """The guarantee of a theorem for a selection or a model, with the measured values; one class per theorem.
 
-    A subclass has a `name` and a `source`, its numbers as fields, and `measure`, which sets `state`. It is declared,
-    stored, reported and tested in claims like provsel's own: `certify(..., also=[Mine])` in the library,
-    `protocol.measures` in a project.
+    A subclass has a `name` and a `source`, its numbers as fields, and `measure`, which
+    sets `state`. It is declared, stored, reported and tested in claims like provsel's
+    own: `certify(..., also=[Mine])` in the library, `protocol.measures` in a project.
 
     Attributes
     ----------
@@ -87,9 +96,10 @@ class Theorem(Measure):
     source : str
         The paper, and the theorem's number in it.
     state : str
-        "held"; "violated"; "vacuous", if the bound says nothing; "no bound", if the method promises none; "not
-        separable"; "not measured"; or "rank undecided". The last means that double precision cannot tell the numerical
-        rank of the rows, or that rounding errors exceed the distance between held and violated.
+        "held"; "violated"; "vacuous", if the bound says nothing; "no bound", if the
+        method promises none; "not separable"; "not measured"; or "rank undecided". The
+        last means that double precision cannot tell the numerical rank of the rows, or
+        that rounding errors exceed the distance between held and violated.
 
     Examples
     --------
@@ -148,7 +158,10 @@ def settled(excess: float, error: float) -> str:
 def _columns_of(cls: type[Measure]) -> dict[str, Any]:
     """Return `Measure.columns`; cached, because evaluating annotations for each cell of a plan is slow."""
     hints = get_type_hints(cls)
-    return {cls.column(field.name): _without_none(hints[field.name]) for field in fields(cls)}  # type: ignore[arg-type]
+    return {
+        cls.column(field.name): _without_none(hints[field.name])
+        for field in fields(cls)  # type: ignore[arg-type]
+    }
 
 
 def _without_none(hint: Any) -> Any:

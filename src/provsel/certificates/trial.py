@@ -24,17 +24,19 @@ class MeasuredTrial:
     reducer : estimator
         The fitted selector; None if a theorem is about a model on all features.
     rows : TrainingView
-        The rows on which it was fitted, and values derived from them, which records of one trial share.
+        The rows on which it was fitted, and values derived from them, which records of
+        one trial share.
     X_test : ndarray or CSR of shape (n_test, n_features)
-        Set for a trial of the laboratory, like all fields below; empty if all rows are used for training.
+        Set for a trial of the laboratory, like all fields below; empty if all rows are
+        used for training.
     y_test : ndarray of shape (n_test,)
     model : estimator or None
         Fitted on the selected features; None if the protocol fits none.
     predicted : ndarray of shape (n_test,) or None
         Predictions of the model.
     geometry : dict
-        Values that depend on the selection only, see `of_selection`: trials with one selection on the same rows can
-        share them.
+        Values that depend on the selection only, see `of_selection`: trials with one
+        selection on the same rows can share them.
 
     Examples
     --------
@@ -56,7 +58,9 @@ class MeasuredTrial:
     model: Any = None
     predicted: Any = None
     geometry: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _parts: dict[str, Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def shared(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return the part `name`, computed at the first call, so that theorems on one trial share it."""
@@ -74,12 +78,15 @@ class MeasuredTrial:
     def eigenvalues(self) -> NDArray[np.float64]:
         """Eigenvalues of V^T R R^T V, shape (rank,), increasing.
 
-        V, shape (n_features, rank), are the right singular vectors of the rows, and R = S D the selection with its
-        weights, shape (n_features, n_selected).
+        V, shape (n_features, rank), are the right singular vectors of the rows, and R =
+        S D the selection with its weights, shape (n_features, n_selected).
         """
 
         def compute() -> NDArray[np.float64]:
-            kept = self.rows.basis().V[self.reducer.indices_] * self.reducer.weights_[:, None]
+            kept = (
+                self.rows.basis().V[self.reducer.indices_]
+                * self.reducer.weights_[:, None]
+            )
             return np.linalg.eigvalsh(kept.T @ kept)
 
         return self.of_selection("eigenvalues", compute)
@@ -96,7 +103,10 @@ class MeasuredTrial:
         if not basis.is_decided:
             return np.inf
         return float(
-            2 * basis.error * np.max(self.reducer.weights_, initial=0.0) * np.sqrt(max(self.eigenvalues[-1], 0.0))
+            2
+            * basis.error
+            * np.max(self.reducer.weights_, initial=0.0)
+            * np.sqrt(max(self.eigenvalues[-1], 0.0))
         )
 
     @property
@@ -106,6 +116,10 @@ class MeasuredTrial:
         from provsel.reducers import reduced_rows
 
         def compute() -> NDArray[np.float64]:
-            return gram_matrix(self.shared("reduced rows", lambda: reduced_rows(self.reducer, self.rows.X)))
+            return gram_matrix(
+                self.shared(
+                    "reduced rows", lambda: reduced_rows(self.reducer, self.rows.X)
+                )
+            )
 
         return self.of_selection("reduced gram", compute)

@@ -25,7 +25,8 @@ DEPENDENT = 1e-8
 
 P_VALUES: dict[str, Callable[[Array], Array]] = {
     "likelihood_ratio": lambda statistics: np.exp(-0.5 * statistics),
-    "chi2": lambda statistics: np.asarray(erfc(np.sqrt(0.5 * statistics))),  # upper tail, one degree of freedom
+    # upper tail, one degree of freedom
+    "chi2": lambda statistics: np.asarray(erfc(np.sqrt(0.5 * statistics))),
 }
 """From n drop / RSS, twice the gain in log-likelihood at the current variance, to p-values, elementwise."""
 
@@ -43,7 +44,8 @@ class Investment:
     wealth : ndarray of shape (d,)
         After each column.
     residual : ndarray of shape (n,)
-        Residual of the target after the last column; orthogonal to the constant and the accepted columns.
+        Residual of the target after the last column; orthogonal to the constant and the
+        accepted columns.
     """
 
     accepted: NDArray[np.int64]
@@ -52,11 +54,14 @@ class Investment:
     residual: Array
 
 
-def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_value: str) -> Investment:
+def alpha_investing(
+    X: Matrix, target: Array, *, wealth: float, delta: float, p_value: str
+) -> Investment:
     """Test the columns in order; the i-th, from 1, is accepted if its p-value is below wealth / (2 i).
 
-    The residual of `target` is taken from least squares on the constant and the accepted columns. An orthonormal basis
-    of these is kept, so that a column costs O(n k), with k accepted columns; memory O(n (k + `BLOCK`)) beside X.
+    The residual of `target` is taken from least squares on the constant and the
+    accepted columns. An orthonormal basis of these is kept, so that a column costs O(n
+    k), with k accepted columns; memory O(n (k + `BLOCK`)) beside X.
 
     Parameters
     ----------
@@ -65,20 +70,23 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     target : ndarray of shape (n,)
         Not constant.
     wealth, delta : float
-        The wealth at the start, and the amount that an acceptance adds; every test costs its level.
+        The wealth at the start, and the amount that an acceptance adds; every test
+        costs its level.
     p_value : {"likelihood_ratio", "chi2"}
     """
     n, d = X.shape
     X = X.tocsc() if sparse.issparse(X) else X
     tail, sizes = P_VALUES[p_value], column_squares(X)
-    directions, k = np.full((n, 8), 1 / math.sqrt(n), order="F"), 1  # the first k columns count
+    # the first k columns count
+    directions, k = np.full((n, 8), 1 / math.sqrt(n), order="F"), 1
     residual = _outside(directions[:, :1], target.astype(np.float64))
     rss = float(residual @ residual)
     # any column would explain a residual of rounding errors
     exhausted = rss * DEPENDENT**2
     accepted: list[int] = []
     p_values = np.ones(d)
-    # the wealth after a column is a `share` of one number, which grows when a column is accepted
+    # the wealth after a column is a `share` of one number, which grows when a column is
+    # accepted
     share = np.multiply.accumulate(1 - 0.5 / np.arange(1, d + 1))
     prices = np.concatenate([[1.0], share[:-1]]) * (0.5 / np.arange(1, d + 1))
     shared = [wealth]
@@ -86,15 +94,23 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
         if rss <= exhausted:
             break
         block = _dense_columns(X, start, min(start + BLOCK, d))
-        b, whole, price = block.shape[1], sizes[start : start + BLOCK], prices[start : start + BLOCK]
-        inside = np.empty((k + b, b))  # a row for each direction, of which the block may add b
+        b, whole, price = (
+            block.shape[1],
+            sizes[start : start + BLOCK],
+            prices[start : start + BLOCK],
+        )
+        # a row for each direction, of which the block may add b
+        inside = np.empty((k + b, b))
         inside[:k] = directions[:, :k].T @ block
-        squares, too_small = whole - np.einsum("ij,ij->j", inside[:k], inside[:k]), CANCELLED * whole
+        squares, too_small = (
+            whole - np.einsum("ij,ij->j", inside[:k], inside[:k]),
+            CANCELLED * whole,
+        )
         products = residual @ block
         first = 0  # earlier columns are done
         while first < b and rss > exhausted:
-            # all remaining columns are tested as if none of them were accepted, which is right up to the first accepted
-            # one
+            # all remaining columns are tested as if none of them were accepted, which
+            # is right up to the first accepted one
             left, levels = squares[first:], shared[-1] * price[first:]
             doubtful = left <= too_small[first:]
             any_doubtful = bool(doubtful.any())
@@ -110,12 +126,16 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
                 z = _outside(directions[:, :k], block[:, first + i])
                 square = float(z @ z)
                 if square > whole[first + i] * DEPENDENT**2:
-                    block_p_values[i] = tail(np.asarray((z @ residual) ** 2 / square * (n / rss)))
+                    block_p_values[i] = tail(
+                        np.asarray((z @ residual) ** 2 / square * (n / rss))
+                    )
                     if block_p_values[i] < levels[i]:
                         count = i
                         break
             j = first + count
-            p_values[start + first : start + min(j + 1, b)] = block_p_values[: count + 1]
+            p_values[start + first : start + min(j + 1, b)] = block_p_values[
+                : count + 1
+            ]
             first = j + 1
             if j == b:
                 break
@@ -132,7 +152,8 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
             later = block[:, first:]
             along = inside[k, first:] = q @ later
             squares[first:] -= along**2
-            products[first:] -= product * along  # its error is rounding of the target, like that of the residual
+            # its error is rounding of the target, like that of the residual
+            products[first:] -= product * along
             k += 1
     path = np.repeat(shared, np.diff([0, *accepted, d])) * share
     return Investment(np.asarray(accepted, dtype=np.int64), p_values, path, residual)
@@ -155,4 +176,6 @@ def _with_room(directions: Array, k: int) -> Array:
 
 def _dense_columns(X: Matrix, start: int, stop: int) -> Array:
     columns = X[:, start:stop]
-    return np.asarray(columns.toarray(order="F") if sparse.issparse(X) else columns, dtype=np.float64)
+    return np.asarray(
+        columns.toarray(order="F") if sparse.issparse(X) else columns, dtype=np.float64
+    )

@@ -11,12 +11,15 @@ Integers = NDArray[np.int64]
 TENTATIVE, CONFIRMED, REJECTED = 0, 1, -1
 
 
-def decided(decisions: Integers, hits: Integers, n_rounds: int, alpha: float, *, two_step: bool) -> Integers:
+def decided(
+    decisions: Integers, hits: Integers, n_rounds: int, alpha: float, *, two_step: bool
+) -> Integers:
     """Return the decisions after a round, shape (d,): 0 tentative, 1 confirmed, -1 rejected.
 
-    For a feature that is as important as its permuted copy, the number of hits is binomial with chance at most 1/2. In
-    two steps, p-values have to pass Benjamini and Hochberg's procedure over the features that are not rejected, and
-    `alpha` divided by the number of rounds; in one step, `alpha` divided by the number of all features.
+    For a feature that is as important as its permuted copy, the number of hits is
+    binomial with chance at most 1/2. In two steps, p-values have to pass Benjamini and
+    Hochberg's procedure over the features that are not rejected, and `alpha` divided by
+    the number of rounds; in one step, `alpha` divided by the number of all features.
 
     Parameters
     ----------
@@ -37,13 +40,23 @@ def decided(decisions: Integers, hits: Integers, n_rounds: int, alpha: float, *,
     return after
 
 
-def _passes(p_values: NDArray[np.float64], n_rounds: int, alpha: float, d: int, *, two_step: bool) -> NDArray[np.bool_]:
+def _passes(
+    p_values: NDArray[np.float64],
+    n_rounds: int,
+    alpha: float,
+    d: int,
+    *,
+    two_step: bool,
+) -> NDArray[np.bool_]:
     """Return which p-values are small enough."""
     if not two_step:
         return p_values <= alpha / d
-    # Benjamini and Hochberg: up to the last of the sorted p-values that is below its share of alpha
+    # Benjamini and Hochberg: up to the last of the sorted p-values that is below its
+    # share of alpha
     order = np.argsort(p_values, kind="stable")
-    below = np.flatnonzero(p_values[order] <= alpha * np.arange(1, order.size + 1) / order.size)
+    below = np.flatnonzero(
+        p_values[order] <= alpha * np.arange(1, order.size + 1) / order.size
+    )
     passes = np.zeros(order.size, dtype=bool)
     if below.size:
         passes[order[: below[-1] + 1]] = True
@@ -51,16 +64,24 @@ def _passes(p_values: NDArray[np.float64], n_rounds: int, alpha: float, d: int, 
 
 
 def is_settled(
-    decisions: Integers, hits: Integers, n_rounds: int, max_rounds: int, alpha: float, *, two_step: bool
+    decisions: Integers,
+    hits: Integers,
+    n_rounds: int,
+    max_rounds: int,
+    alpha: float,
+    *,
+    two_step: bool,
 ) -> bool:
     """Return whether no tentative feature can be decided in the remaining rounds.
 
-    Whatever their hits, they would have to pass the least strict test, the one without the correction for several
-    features.
+    Whatever their hits, they would have to pass the least strict test, the one without
+    the correction for several features.
     """
     counts = np.unique(hits[decisions == TENTATIVE])
     later = np.arange(n_rounds + 1, max_rounds + 1)[:, None]
     limits = alpha / later if two_step else np.full(later.shape, alpha / hits.size)
     can_be_confirmed = bdtrc(counts + later - n_rounds - 1, later, 0.5) <= limits
-    can_be_rejected = bdtr(np.broadcast_to(counts, can_be_confirmed.shape), later, 0.5) <= limits
+    can_be_rejected = (
+        bdtr(np.broadcast_to(counts, can_be_confirmed.shape), later, 0.5) <= limits
+    )
     return not (can_be_confirmed.any() or can_be_rejected.any())

@@ -73,7 +73,10 @@ class ExcessBound(NamedTuple):
         """Tell for each row of Z, unit vectors of shape (n, rank), whether the bound is positive beyond rounding."""
         j, images = len(self.factors) // 2, Z @ self.factors.T
         linear, root = (np.square(Z) @ self.diagonals.T).T
-        return linear + root * root + np.vecdot(images[:, :j], images[:, j:]) > self.rounding
+        return (
+            linear + root * root + np.vecdot(images[:, :j], images[:, j:])
+            > self.rounding
+        )
 
 
 class Diagonals:
@@ -104,9 +107,10 @@ class Diagonals:
 class Barriers:
     """M = (sign (A - shift I))^-1 for the lower and the upper barrier, with A = diag(lam) + W^T W.
 
-    The two go through the same operations, stacked in the first axis: the matrices of a step are so small that the
-    number of calls matters more than the arithmetic. By Woodbury's identity M = D + S^T K S, with D diagonal,
-    S = W D of shape (j, rank), and K = -(sign I + W D W^T)^-1 of shape (j, j).
+    The two go through the same operations, stacked in the first axis: the matrices of a
+    step are so small that the number of calls matters more than the arithmetic. By
+    Woodbury's identity M = D + S^T K S, with D diagonal, S = W D of shape (j, rank),
+    and K = -(sign I + W D W^T)^-1 of shape (j, j).
 
     Parameters
     ----------
@@ -122,18 +126,24 @@ class Barriers:
     traces : ndarray of shape (2,)
     """
 
-    def __init__(self, diagonals: Diagonals, step: int, W: Array, old_traces: Array) -> None:
+    def __init__(
+        self, diagonals: Diagonals, step: int, W: Array, old_traces: Array
+    ) -> None:
         powers, (j, rank) = diagonals.powers[step], W.shape
         scaled = powers[:, :, None] * W
         products = (scaled.reshape(4 * j, rank) @ W.T).reshape(2, 2, j, j)
         self._powers, self._W = powers, W
-        self._S, self._scaled = scaled[:, 0], scaled.reshape(2, 2 * j, rank)  # the second is S above S D
+        # the second is S above S D
+        self._S, self._scaled = scaled[:, 0], scaled.reshape(2, 2 * j, rank)
         self._gram = np.ascontiguousarray(products[:, 1])  # S S^T
         self._K = np.empty((2, j, j))
         for K, sign, product in zip(self._K, SIGNS, products[:, 0], strict=True):
             _negative_inverse(sign, product, K)
-        self.traces = diagonals.traces[step] + np.vecdot(self._K.reshape(2, j * j), self._gram.reshape(2, j * j))
-        # each potential changes with the shift: the lower one grows, the upper one falls
+        self.traces = diagonals.traces[step] + np.vecdot(
+            self._K.reshape(2, j * j), self._gram.reshape(2, j * j)
+        )
+        # each potential changes with the shift: the lower one grows, the upper one
+        # falls
         self._weights = 1.0 / (old_traces - self.traces)
 
     def scores(self, Z: Array) -> Scores:
@@ -147,8 +157,9 @@ class Barriers:
     def leave_none(self) -> bool:
         """Return whether the eigenvalues of A alone show that no vector is feasible, as they can if t is the mean.
 
-        A then hardly grows and all eigenvalues of A - lower are about the same. Their inverses x lie in a known
-        interval: A - diag(lam) is positive semidefinite, of trace |W|^2.
+        A then hardly grows and all eigenvalues of A - lower are about the same. Their
+        inverses x lie in a known interval: A - diag(lam) is positive semidefinite, of
+        trace |W|^2.
         """
         (lower, _), upper = self._powers[0], self._powers[1, 0].min()
         most = lower.max()
@@ -157,7 +168,10 @@ class Barriers:
         least = 1.0 / (1.0 / lower.min() + np.vdot(self._W, self._W))
         lower_weight, upper_weight = self._weights
         minus_L = min(x + lower_weight * x**2 for x in (least, most))
-        return bool(minus_L + upper + upper_weight * upper**2 > SURELY * (most + abs(lower_weight) * most**2))
+        return bool(
+            minus_L + upper + upper_weight * upper**2
+            > SURELY * (most + abs(lower_weight) * most**2)
+        )
 
     def excess_bound(self) -> ExcessBound:
         """Return a lower bound of U - L: where it is positive, a column is infeasible.
@@ -167,21 +181,34 @@ class Barriers:
         so U is bounded by the diagonal: A >= diag(lam) makes M >= D there, and z^T M^2 z >= (z^T M z)^2 for a unit
         vector z.
         """
-        (lower_weight, upper_weight), K, (j, rank) = self._weights, self._K[0], self._S.shape[1:]
-        X = np.concatenate([K + K @ (lower_weight * self._gram[0]) @ K, 2.0 * lower_weight * K], axis=1)
-        factors = np.concatenate([X @ self._scaled[0], self._S[0]], dtype=np.float32, casting="same_kind")
+        (lower_weight, upper_weight), K, (j, rank) = (
+            self._weights,
+            self._K[0],
+            self._S.shape[1:],
+        )
+        X = np.concatenate(
+            [K + K @ (lower_weight * self._gram[0]) @ K, 2.0 * lower_weight * K], axis=1
+        )
+        factors = np.concatenate(
+            [X @ self._scaled[0], self._S[0]], dtype=np.float32, casting="same_kind"
+        )
         (D, square), upper = self._powers[0], self._powers[1, 0]
         lower = D + lower_weight * square
-        diagonals = np.array([lower + upper, np.sqrt(upper_weight) * upper], dtype=np.float32)
+        diagonals = np.array(
+            [lower + upper, np.sqrt(upper_weight) * upper], dtype=np.float32
+        )
         largest = upper.max()
         size = np.abs(lower).max() + largest + upper_weight * largest**2
-        size += math.sqrt(np.vdot(factors[:j], factors[:j]) * np.vdot(factors[j:], factors[j:]))
+        size += math.sqrt(
+            np.vdot(factors[:j], factors[:j]) * np.vdot(factors[j:], factors[j:])
+        )
         return ExcessBound(diagonals, factors, ROUNDING * math.sqrt(rank) * float(size))
 
 
 def _negative_inverse(sign: float, P: Array, out: Array) -> None:
     """Write -(sign I + P)^-1 for symmetric P, shape (j, j), to `out` (in place; P is overwritten)."""
-    if P.size:  # LAPACK refuses empty matrices; `numpy.linalg.inv` takes half as long again
+    # LAPACK refuses empty matrices; `numpy.linalg.inv` takes half as long again
+    if P.size:
         P.flat[:: len(P) + 1] += sign
         lu, pivots, _ = dgetrf(P.T)
         np.negative(dgetri(lu, pivots, overwrite_lu=1)[0], out=out)

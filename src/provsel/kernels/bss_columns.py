@@ -25,7 +25,8 @@ class OrderedColumns:
     ----------
     V : ndarray of shape (d, rank)
     preferred : ndarray of shape (d,), optional
-        Lengths that decide the order; None are those of the rows of V. A column whose row of V is zero is left out.
+        Lengths that decide the order; None are those of the rows of V. A column whose
+        row of V is zero is left out.
 
     Attributes
     ----------
@@ -45,7 +46,9 @@ class OrderedColumns:
     def __init__(self, V: Array, preferred: Array | None = None) -> None:
         norms = np.sqrt(np.vecdot(V, V))
         self.V, self.norms = V, norms
-        self.order = columns_by_norm(norms if preferred is None else np.where(norms > 0, preferred, 0.0))
+        self.order = columns_by_norm(
+            norms if preferred is None else np.where(norms > 0, preferred, 0.0)
+        )
         label = directions(V, norms, self.order)
         grouped = np.argsort(label, kind="stable")
         follows = np.diff(label[grouped], prepend=-1) == 0
@@ -69,7 +72,8 @@ def columns_by_norm(norms: Array) -> Columns:
     order = np.argsort(-norms, kind="stable")
     order = order[norms[order] > 0]
     values = norms[order]
-    # a group of ties ends where the norm falls below its first member's by more than the tolerance
+    # a group of ties ends where the norm falls below its first member's by more than
+    # the tolerance
     group = np.zeros(order.size, dtype=np.int64)
     start = 0
     for end in (np.flatnonzero(np.diff(values) < 0) + 1).tolist():
@@ -82,7 +86,8 @@ def columns_by_norm(norms: Array) -> Columns:
 def directions(V: Array, norms: Array, columns: Columns) -> Columns:
     """Return a number from 0 on for the direction of each of the given rows of V, the same for rows that are multiples.
 
-    Rows whose random projections agree are compared in full. A missed pair costs time, never correctness.
+    Rows whose random projections agree are compared in full. A missed pair costs time,
+    never correctness.
 
     Parameters
     ----------
@@ -96,9 +101,13 @@ def directions(V: Array, norms: Array, columns: Columns) -> Columns:
     -------
     ndarray of shape (m,), int64
     """
-    projections = np.abs((V @ np.random.default_rng(0).standard_normal(V.shape[1]))[columns] / norms[columns])
+    projections = np.abs(
+        (V @ np.random.default_rng(0).standard_normal(V.shape[1]))[columns]
+        / norms[columns]
+    )
     order = np.argsort(projections, kind="stable")
-    same = np.diff(projections[order]) <= PARALLEL * np.sqrt(V.shape[1])  # as the row before it
+    # as the row before it
+    same = np.diff(projections[order]) <= PARALLEL * np.sqrt(V.shape[1])
     sorted_columns = columns[order]
     _keep_parallel(V, norms, sorted_columns, same)
     labels = np.empty(columns.size, dtype=np.int64)
@@ -106,14 +115,19 @@ def directions(V: Array, norms: Array, columns: Columns) -> Columns:
     return labels
 
 
-def _keep_parallel(V: Array, norms: Array, columns: Columns, same: NDArray[np.bool_]) -> None:
+def _keep_parallel(
+    V: Array, norms: Array, columns: Columns, same: NDArray[np.bool_]
+) -> None:
     """Clear, in place, the marks of rows after the first that are not multiples of the row before."""
     agreeing = np.flatnonzero(same)
     for start in range(0, agreeing.size, COMPARED):
         pairs = agreeing[start : start + COMPARED]
         later, before = columns[pairs + 1], columns[pairs]
         rows, multiples = V[later], V[before]
-        # not the projections' signs: for zeros they are rounding, which differs between processors
-        multiples *= np.copysign(norms[later] / norms[before], np.vecdot(rows, multiples))[:, None]
+        # not the projections' signs: for zeros they are rounding, which differs between
+        # processors
+        multiples *= np.copysign(
+            norms[later] / norms[before], np.vecdot(rows, multiples)
+        )[:, None]
         multiples -= rows
         same[pairs] = np.vecdot(multiples, multiples) <= (PARALLEL * norms[later]) ** 2

@@ -45,9 +45,10 @@ class Pick(NamedTuple):
 class ColumnSearch:
     """The unselected columns in decreasing norm, one of each direction, in the current eigenbasis.
 
-    Whether a column is feasible depends on its direction only; in text, where most words occur in a single document,
-    one column in five has its own direction. A first check of unit vectors in single precision excludes those that
-    are surely infeasible; the others are scored.
+    Whether a column is feasible depends on its direction only; in text, where most
+    words occur in a single document, one column in five has its own direction. A first
+    check of unit vectors in single precision excludes those that are surely infeasible;
+    the others are scored.
 
     Parameters
     ----------
@@ -56,10 +57,17 @@ class ColumnSearch:
 
     def __init__(self, columns: OrderedColumns) -> None:
         rank = columns.V.shape[1]
-        self._columns, self._is_taken = columns, np.zeros(columns.order.size, dtype=bool)
-        self._heads = columns.heads.copy()  # places: the first unselected one of each direction
-        # the leading directions as unit vectors, in the coordinates of V and in the current eigenbasis
-        self._units = np.empty((min(KEPT_ROWS, columns.heads.size), rank), dtype=np.float32)
+        self._columns, self._is_taken = (
+            columns,
+            np.zeros(columns.order.size, dtype=bool),
+        )
+        # places: the first unselected one of each direction
+        self._heads = columns.heads.copy()
+        # the leading directions as unit vectors, in the coordinates of V and in the
+        # current eigenbasis
+        self._units = np.empty(
+            (min(KEPT_ROWS, columns.heads.size), rank), dtype=np.float32
+        )
         self._turned, self._n_units = np.empty_like(self._units), 0
         self._Q, self._n_turned = np.eye(rank), 0
         self._Q_single = self._Q.astype(np.float32)
@@ -77,7 +85,8 @@ class ColumnSearch:
         """
         for places, rows in self._candidates(barriers, may_be_none):
             scores = barriers.scores(rows)
-            # if the barrier is at an eigenvalue, L is inf or NaN, and no column is feasible
+            # if the barrier is at an eigenvalue, L is inf or NaN, and no column is
+            # feasible
             feasible = (scores.U <= scores.L) & np.isfinite(scores.L)
             k = int(feasible.argmax())
             if feasible[k]:
@@ -91,7 +100,9 @@ class ColumnSearch:
         rows = self._rotated(self._heads[:1])
         return self._picked(int(self._heads[0]), rows[0], barriers.scores(rows).of(0))
 
-    def _candidates(self, barriers: Barriers, may_be_none: bool) -> Iterator[tuple[Columns, Array]]:
+    def _candidates(
+        self, barriers: Barriers, may_be_none: bool
+    ) -> Iterator[tuple[Columns, Array]]:
         """Yield (places, rows) that may be feasible, in order of preference: unselected, then selected ones."""
         start = 0
         if self._last < EARLY and self._heads.size:
@@ -100,17 +111,23 @@ class ColumnSearch:
         if may_be_none and barriers.leave_none():
             return
         bound = barriers.excess_bound()
-        yield from self._feasible_looks(self._heads[start:], bound, self._last + FIRST_BLOCK)
+        yield from self._feasible_looks(
+            self._heads[start:], bound, self._last + FIRST_BLOCK
+        )
         # nothing unselected is feasible: a selected column gains weight
         first = self._columns.heads
         yield from self._feasible_looks(first[self._is_taken[first]], bound, BLOCK)
 
-    def _feasible_looks(self, places: Columns, bound: ExcessBound, size: int) -> Iterator[tuple[Columns, Array]]:
+    def _feasible_looks(
+        self, places: Columns, bound: ExcessBound, size: int
+    ) -> Iterator[tuple[Columns, Array]]:
         """Yield (places, rows) of those that look feasible, in batches of `size`, doubled each time."""
         start, size = 0, min(size, BLOCK)
         while start < places.size:
             block = places[start : start + size]
-            maybe = block[~bound.is_positive(self._unit_rows(self._columns.direction[block]))]
+            maybe = block[
+                ~bound.is_positive(self._unit_rows(self._columns.direction[block]))
+            ]
             for part in (maybe[:FIRST_SCORED], maybe[FIRST_SCORED:]):
                 if part.size:
                     yield part, self._rotated(part)
@@ -132,7 +149,9 @@ class ColumnSearch:
         """Cache the unit vectors of at least the `end` leading directions in the current eigenbasis, in place."""
         end = min(end + TURNED_AHEAD, len(self._units))
         if end > self._n_units:
-            self._units[self._n_units : end] = self._unit_vectors(np.arange(self._n_units, end))
+            self._units[self._n_units : end] = self._unit_vectors(
+                np.arange(self._n_units, end)
+            )
             self._n_units = end
         new = slice(self._n_turned, end)
         np.matmul(self._units[new], self._Q_single, out=self._turned[new])
@@ -140,7 +159,9 @@ class ColumnSearch:
 
     def _unit_vectors(self, directions: Columns) -> Singles:
         columns = self._columns.order[self._columns.heads[directions]]
-        return (self._columns.V[columns] / self._columns.norms[columns, None]).astype(np.float32)
+        return (self._columns.V[columns] / self._columns.norms[columns, None]).astype(
+            np.float32
+        )
 
     def _picked(self, place: int, row: Array, scores: Scores) -> Pick:
         """Return the pick, after the next column of its direction has replaced it among the heads."""

@@ -17,9 +17,10 @@ BLOCK_VALUES = 2_000_000
 def kmeans_cost(X: Matrix, labels: Any) -> float:
     r"""Return the sum of the squared distances of the rows to the mean of their cluster, in float64.
 
-    It is ||X - P P^T X||_F^2 with the indicator P, shape (n, k), P_ic = 1 / sqrt(n_c) for row i in cluster c with
-    n_c rows. Columns are centred before they are squared, because a difference of squared norms would cancel if means
-    are large. Sparse columns are made dense, a block at a time. Costs O(n d).
+    It is ||X - P P^T X||_F^2 with the indicator P, shape (n, k), P_ic = 1 / sqrt(n_c)
+    for row i in cluster c with n_c rows. Columns are centred before they are squared,
+    because a difference of squared norms would cancel if means are large. Sparse
+    columns are made dense, a block at a time. Costs O(n d).
 
     Parameters
     ----------
@@ -38,22 +39,30 @@ def kmeans_cost(X: Matrix, labels: Any) -> float:
     """
     X = X.tocsc() if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(f"kmeans_cost: expected X of two dimensions, got shape {X.shape}; pass rows.")
+        raise ValueError(
+            f"kmeans_cost: expected X of two dimensions, got shape {X.shape}; pass rows."
+        )
     n, d = X.shape
     codes, _ = label_codes("kmeans_cost", labels, np.zeros(n))
     sizes = np.bincount(codes)
-    averages = sparse.csr_array((1.0 / sizes[codes], (codes, np.arange(n))), shape=(sizes.size, n))
+    averages = sparse.csr_array(
+        (1.0 / sizes[codes], (codes, np.arange(n))), shape=(sizes.size, n)
+    )
     width = max(1, BLOCK_VALUES // n)
     cost = 0.0
     for start in range(0, d, width):
         block = X[:, start : start + width]
-        block = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
+        block = (block.toarray() if sparse.issparse(block) else block).astype(
+            np.float64
+        )
         block -= (averages @ block)[codes]
         cost += float(np.vdot(block, block))
     return cost
 
 
-def label_codes(name: str, y: Any, labels: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_codes(
+    name: str, y: Any, labels: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return two labellings of the same rows as numbers 0, 1, ..., or raise."""
     first, second = np.asarray(y), np.asarray(labels)
     if first.ndim != 1 or first.shape != second.shape or first.size == 0:
@@ -61,4 +70,6 @@ def label_codes(name: str, y: Any, labels: Any) -> tuple[NDArray[np.int64], NDAr
             f"{name}: expected as many labels as rows, at least one, got shapes {first.shape} and {second.shape}; "
             f"pass labels of the same rows."
         )
-    return np.unique(first, return_inverse=True)[1], np.unique(second, return_inverse=True)[1]
+    return np.unique(first, return_inverse=True)[1], np.unique(
+        second, return_inverse=True
+    )[1]

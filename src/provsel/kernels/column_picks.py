@@ -20,8 +20,8 @@ ROUNDING = 1e-12
 def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
     """Yield all columns of X: each has the largest leverage in X projected off the columns before.
 
-    The leverage is the sum of squares of a column of the `rank` leading right singular vectors. When nothing is left,
-    columns follow by their length.
+    The leverage is the sum of squares of a column of the `rank` leading right singular
+    vectors. When nothing is left, columns follow by their length.
 
     Parameters
     ----------
@@ -41,7 +41,9 @@ def cur_picks(X: Matrix, rank: int) -> Iterator[int]:
         values, vectors = linalg.eigh(gram, subset_by_index=[max(0, m - rank), m - 1])
         if values[-1] <= least:
             break
-        leverage = ((vectors[:, values > least].T @ X) ** 2 / values[values > least, None]).sum(axis=0)
+        leverage = (
+            (vectors[:, values > least].T @ X) ** 2 / values[values > least, None]
+        ).sum(axis=0)
         pick = _first_largest(np.where(left, leverage, -1.0))
         yield pick
         left[pick] = False
@@ -61,7 +63,8 @@ def farthest_picks(X: Matrix) -> Iterator[int]:
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d), float64
-        Distances are computed from inner products; for dense X, after subtracting its mean column.
+        Distances are computed from inner products; for dense X, after subtracting its
+        mean column.
     """
     mean = np.asarray(X.mean(axis=1)).reshape(-1, 1)
     if not sparse.issparse(X):

@@ -31,7 +31,8 @@ class ExplicitSpan:
         self._X = X
         self._k = 0
         self._Q = np.empty((X.shape[0], FIRST_CAPACITY), order="F")
-        self._complement: Array | None = None  # I - Q Q^T of the current Q, after its first use
+        # I - Q Q^T of the current Q, after its first use
+        self._complement: Array | None = None
 
     def append(self, column: int) -> Array:
         """Add a column of X and return its new unit direction, shape (n,) (in place)."""
@@ -79,8 +80,9 @@ class ExplicitSpan:
 class SparseSpan:
     """The span held as X_S and the triangular T = R^-1 with Q = X_S T: O(k^2 + nnz) per step, and no Q.
 
-    Its Q loses orthogonality with the square of the condition of X_S. A second pass repairs this ("corrected seminormal
-    equations") while the condition stays below `WORST`; check `worn` before each step.
+    Its Q loses orthogonality with the square of the condition of X_S. A second pass
+    repairs this ("corrected seminormal equations") while the condition stays below
+    `WORST`; check `worn` before each step.
 
     Parameters
     ----------
@@ -120,7 +122,10 @@ class SparseSpan:
         self._T[:k, k] = -coefficients / rho
         self._T[k, k] = 1.0 / rho
         self._keep(column)
-        self._largest, self._smallest = max(self._largest, rho), min(self._smallest, rho)
+        self._largest, self._smallest = (
+            max(self._largest, rho),
+            min(self._smallest, rho),
+        )
         return q / rho
 
     def outside(self, columns: NDArray[np.int64]) -> Array:
@@ -140,8 +145,14 @@ class SparseSpan:
         start, stop = self._X.indptr[column], self._X.indptr[column + 1]
         filled = int(self._indptr[self._k])
         end = filled + int(stop - start)
-        self._rows, self._values = with_room(self._rows, end, axis=0), with_room(self._values, end, axis=0)
-        self._rows[filled:end], self._values[filled:end] = self._X.indices[start:stop], self._X.data[start:stop]
+        self._rows, self._values = (
+            with_room(self._rows, end, axis=0),
+            with_room(self._values, end, axis=0),
+        )
+        self._rows[filled:end], self._values[filled:end] = (
+            self._X.indices[start:stop],
+            self._X.data[start:stop],
+        )
         self._indptr = with_room(self._indptr, self._k + 2, axis=0)
         self._indptr[self._k + 1] = end
         self._k += 1

@@ -30,9 +30,10 @@ def gram_columns(A: Any, columns: NDArray[np.int64]) -> Any:
 def diagonal_gram_solver(A: Any, D: Array, F: Array) -> Callable[[Array], Array]:
     """Return the function r -> (A D A^T + F)^-1 r, with positive diagonals D and F.
 
-    Solves one system over all rows; or, with far fewer columns, one of the columns' order and one over the rows with an
-    F that is small beside the diagonal of A D A^T. Only the other rows are eliminated, because dividing by a small F
-    magnifies rounding; the first system then has a condition number of at most n + 1.
+    Solves one system over all rows; or, with far fewer columns, one of the columns'
+    order and one over the rows with an F that is small beside the diagonal of A D A^T.
+    Only the other rows are eliminated, because dividing by a small F magnifies
+    rounding; the first system then has a condition number of at most n + 1.
 
     Parameters
     ----------

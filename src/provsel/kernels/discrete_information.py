@@ -26,7 +26,9 @@ FEW = 16
 Codes = NDArray[np.int32]
 
 
-def column_blocks(n_columns: int, n_samples: int, n_values: int = BLOCK) -> Iterator[slice]:
+def column_blocks(
+    n_columns: int, n_samples: int, n_values: int = BLOCK
+) -> Iterator[slice]:
     """Yield slices of columns that together hold about `n_values` values."""
     step = max(1, n_values // n_samples)
     for start in range(0, n_columns, step):
@@ -53,11 +55,16 @@ def binned(columns: Array, n_bins: int, strategy: str) -> Codes:
     bins = np.empty(columns.shape, dtype=np.int32)
     for part in column_blocks(*columns.shape):
         if strategy == "quantile":
-            bins[part] = n_bins * rankdata(columns[part], axis=1) // (columns.shape[1] + 1)
+            bins[part] = (
+                n_bins * rankdata(columns[part], axis=1) // (columns.shape[1] + 1)
+            )
         else:
             low = columns[part].min(axis=1, keepdims=True)
             width = np.ptp(columns[part], axis=1, keepdims=True)
-            bins[part] = np.minimum(n_bins * (columns[part] - low) // np.where(width > 0, width, 1.0), n_bins - 1)
+            bins[part] = np.minimum(
+                n_bins * (columns[part] - low) // np.where(width > 0, width, 1.0),
+                n_bins - 1,
+            )
     return coded(bins)  # none is empty
 
 
@@ -86,9 +93,14 @@ class CodedColumns:
 
     def entropy_of(self, labels: NDArray[np.int64]) -> float:
         """Return the entropy of labels 0, 1, ..., shape (n,)."""
-        return float(np.log(labels.size) - self.log_table[np.bincount(labels)].sum() / labels.size)
+        return float(
+            np.log(labels.size)
+            - self.log_table[np.bincount(labels)].sum() / labels.size
+        )
 
-    def entropies(self, labels: NDArray[np.int64], n_labels: int, n_inner: int = 1) -> tuple[Array, Array]:
+    def entropies(
+        self, labels: NDArray[np.int64], n_labels: int, n_inner: int = 1
+    ) -> tuple[Array, Array]:
         """Return H(column, label) of each column, shape (d,), and H(column, label // n_inner)."""
         n_features, n_samples = self.codes.shape
         fine, coarse = np.empty(n_features), np.empty(n_features)
@@ -104,12 +116,25 @@ class CodedColumns:
             fine[part] = self._sums(counts, cells, starts * n_labels)
             outer = cells // n_inner
             first = np.flatnonzero(np.diff(outer, prepend=-1))
-            coarse[part] = self._sums(np.add.reduceat(counts, first), outer[first], starts * (n_labels // n_inner))
-        return np.log(n_samples) - fine / n_samples, np.log(n_samples) - coarse / n_samples
+            coarse[part] = self._sums(
+                np.add.reduceat(counts, first),
+                outer[first],
+                starts * (n_labels // n_inner),
+            )
+        return np.log(n_samples) - fine / n_samples, np.log(
+            n_samples
+        ) - coarse / n_samples
 
-    def _sums(self, counts: NDArray[np.int64], cells: NDArray[np.int64], starts: NDArray[np.int64]) -> Array:
+    def _sums(
+        self,
+        counts: NDArray[np.int64],
+        cells: NDArray[np.int64],
+        starts: NDArray[np.int64],
+    ) -> Array:
         """Return the sum of x log x over the counts of each column, whose sorted cells begin at `starts`."""
-        return np.asarray(np.add.reduceat(self.log_table[counts], cells.searchsorted(starts)))
+        return np.asarray(
+            np.add.reduceat(self.log_table[counts], cells.searchsorted(starts))
+        )
 
 
 def information_with_codes(codes: Codes, y: NDArray[np.int64]) -> Array:
@@ -137,10 +162,13 @@ def information_with_sparse(X: Any, y: NDArray[np.int64]) -> Array:
     columns, values, rows = columns[order], X.data[order], X.indices[order]
     is_new = np.ones(values.size, dtype=bool)
     is_new[1:] = (columns[1:] != columns[:-1]) | (values[1:] != values[:-1])
-    cells = np.cumsum(is_new) - 1 + columns + 1  # the cell of the zeros precedes the others of its column
+    # the cell of the zeros precedes the others of its column
+    cells = np.cumsum(is_new) - 1 + columns + 1
     n_values = np.bincount(columns[is_new], minlength=n_features) + 1
     starts = np.cumsum(n_values) - n_values
-    counts = np.bincount(cells * n_classes + y[rows], minlength=int(n_values.sum()) * n_classes)
+    counts = np.bincount(
+        cells * n_classes + y[rows], minlength=int(n_values.sum()) * n_classes
+    )
     counts = counts.reshape(-1, n_classes)
     counts[starts] = np.bincount(y) - np.add.reduceat(counts, starts, axis=0)
     return _information(counts, starts)
@@ -152,7 +180,9 @@ def _information(counts: NDArray[np.int64], starts: NDArray[np.int64]) -> Array:
     total = by_class.sum(axis=1)
     of_values = counts.sum(axis=1)
     joint = np.add.reduceat(xlogy(counts, counts).sum(axis=1), starts)
-    separate = np.add.reduceat(xlogy(of_values, of_values), starts) + xlogy(by_class, by_class).sum(axis=1)
+    separate = np.add.reduceat(xlogy(of_values, of_values), starts) + xlogy(
+        by_class, by_class
+    ).sum(axis=1)
     information = (joint - separate) / total + np.log(total)
     rounding = 64 * np.finfo(np.float64).eps * (1 + np.log(total))
     return np.where(information <= rounding, 0.0, information)

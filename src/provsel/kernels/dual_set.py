@@ -19,7 +19,8 @@ TIED = 1e-10
 def dual_set_columns(V: Array, squares: Array, r: int) -> tuple[Columns, Array]:
     r"""Return at most r rows with weights s: lambda_min(sum s v v^T) >= h^2 and sum s ||e||^2 <= ||E||_F^2.
 
-    h = 1 - sqrt(k / r). A barrier moves up by one in each of r steps; a row can be chosen again. O(d k^2) per step.
+    h = 1 - sqrt(k / r). A barrier moves up by one in each of r steps; a row can be
+    chosen again. O(d k^2) per step.
 
     Parameters
     ----------
@@ -40,11 +41,13 @@ def dual_set_columns(V: Array, squares: Array, r: int) -> tuple[Columns, Array]:
     Raises
     ------
     ArithmeticError
-        If no step that the theorem guarantees was found, because the columns of V are not orthonormal.
+        If no step that the theorem guarantees was found, because the columns of V are
+        not orthonormal.
 
     References
     ----------
-    Boutsidis, Drineas, Magdon-Ismail (2014), dual set spectral-Frobenius sparsification.
+    Boutsidis, Drineas, Magdon-Ismail (2014), dual set spectral-Frobenius
+    sparsification.
     """
     d, k = V.shape
     h = 1 - math.sqrt(k / r)

@@ -25,9 +25,11 @@ def elimination_sizes(n_features: int, n_kept: int, step: int | float) -> list[i
     Parameters
     ----------
     n_features, n_kept : int
-        1 <= n_kept <= n_features. For n_kept = n_features the only round just orders the features.
+        1 <= n_kept <= n_features. For n_kept = n_features the only round just orders
+        the features.
     step : int or float
-        Features dropped per round, or the fraction in (0, 1) of the remaining ones, rounded down, at least 1.
+        Features dropped per round, or the fraction in (0, 1) of the remaining ones,
+        rounded down, at least 1.
     """
     sizes, size = [n_features], n_features
     while (size := size - step_size(size, step)) > n_kept:
@@ -48,8 +50,9 @@ def by_importance(importances: Array) -> NDArray[np.int64]:
 def best(importances: Array, count: int) -> NDArray[np.int64]:
     """Return the positions of the `count` largest importances, increasing; among ties at the cut, the first.
 
-    Partitions instead of sorting, because rounds need only the position of the cut. Ties are those of `by_importance`,
-    but compared with the value at the cut instead of the neighbour.
+    Partitions instead of sorting, because rounds need only the position of the cut.
+    Ties are those of `by_importance`, but compared with the value at the cut instead of
+    the neighbour.
     """
     cut = np.partition(importances, importances.size - count)[importances.size - count]
     tolerance = TIED * cut + NOISE * importances.max()
@@ -66,8 +69,9 @@ class RemainingColumns:
     Attributes
     ----------
     rows : ndarray or CSR of shape (k, n)
-        Columns of X as rows, so that slices are contiguous. May lack dropped columns: slicing in each round would cost
-        more than it saves, so rows are sliced once half of them are dropped.
+        Columns of X as rows, so that slices are contiguous. May lack dropped columns:
+        slicing in each round would cost more than it saves, so rows are sliced once
+        half of them are dropped.
     positions : ndarray of shape (m,), int64
         Rows that remain, increasing.
     gram : ndarray of shape (n, n)
@@ -85,7 +89,12 @@ class RemainingColumns:
     def of(cls, X: Matrix, gram: Array) -> RemainingColumns:
         """Return all columns of X, shape (n, d), with gram = X X^T."""
         rows = X.T.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X.T)
-        return cls(rows.astype(np.float64, copy=False), np.arange(X.shape[1]), gram, float(np.trace(gram)))
+        return cls(
+            rows.astype(np.float64, copy=False),
+            np.arange(X.shape[1]),
+            gram,
+            float(np.trace(gram)),
+        )
 
     def weighted_sums(self, duals: Array) -> Array:
         """Return duals X, shape (p, m), for duals of shape (p, n)."""
@@ -94,8 +103,9 @@ class RemainingColumns:
     def only(self, kept: NDArray[np.int64]) -> RemainingColumns:
         """Return the columns `kept`, increasing numbers below m; the Gram matrix is downdated if that is accurate.
 
-        Counts downdate without error. Otherwise the error is that of `fresh_trace`. So the matrix is recomputed from
-        the columns when its trace is a small part of `fresh_trace`, and fewer columns are kept than dropped.
+        Counts downdate without error. Otherwise the error is that of `fresh_trace`. So
+        the matrix is recomputed from the columns when its trace is a small part of
+        `fresh_trace`, and fewer columns are kept than dropped.
         """
         mask = np.ones(self.positions.size, dtype=bool)
         mask[kept] = False

@@ -24,7 +24,8 @@ class EnclosingBall(NamedTuple):
     squared_radius : float
         max_i ||x_i - c||^2: the ball encloses every point.
     gap : float
-        Relative: (1 - gap) squared_radius <= squared radius of the smallest ball <= squared_radius.
+        Relative: (1 - gap) squared_radius <= squared radius of the smallest ball <=
+        squared_radius.
     """
 
     weights: Array
@@ -35,21 +36,23 @@ class EnclosingBall(NamedTuple):
 def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
     """Return the smallest ball around the points with Gram matrix G, by the block active set of `simplex_qp`.
 
-    Any b in the simplex gives the lower bound sum_i b_i ||x_i||^2 - ||sum_i b_i x_i||^2 of the squared radius. The
-    farthest point from its centre gives an upper bound. The best b makes them equal.
+    Any b in the simplex gives the lower bound sum_i b_i ||x_i||^2 - ||sum_i b_i x_i||^2
+    of the squared radius. The farthest point from its centre gives an upper bound. The
+    best b makes them equal.
 
     Parameters
     ----------
     G : ndarray of shape (n, n)
-        Gram matrix of the points. Squared distances have the accuracy of G: about 1e-16 of its largest entry.
+        Gram matrix of the points. Squared distances have the accuracy of G: about 1e-16
+        of its largest entry.
     tol : float, default=1e-10
         Target for the relative gap.
 
     Returns
     -------
     EnclosingBall
-        The number of steps is bounded: check `gap` for the tolerance reached. Points that coincide have radius 0 and
-        gap 0.
+        The number of steps is bounded: check `gap` for the tolerance reached. Points
+        that coincide have radius 0 and gap 0.
     """
     local = translate_gram(G)
     norms = local.diagonal()
@@ -58,7 +61,9 @@ def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
     start = np.unique([np.argmin(norms), np.argmax(norms)])
     groups = np.ones((1, norms.size))
     # Most balls touch few points; the block doubles while this is faster.
-    weights = maximize_on_simplices(2.0 * local, norms, groups, start, tol=tol, block=16)
+    weights = maximize_on_simplices(
+        2.0 * local, norms, groups, start, tol=tol, block=16
+    )
     squared = norms + weights @ local @ weights - 2.0 * (local @ weights)
     gap = 1.0 - float(weights @ squared / squared.max())
     return EnclosingBall(weights, float(squared.max()), max(gap, 0.0))
@@ -67,8 +72,9 @@ def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
 def enclosing_ball_of_rows(X: Matrix, *, tol: float = 1e-10) -> EnclosingBall:
     """Return the smallest ball around the rows of X, shape (n, d), for n >> d, without their n x n Gram matrix.
 
-    The ball of a few candidates grows: the farthest rows outside are added, and those that the ball does not touch are
-    removed. It ends when no row is outside or rounding stops the growth. At most d + 1 rows need to touch it.
+    The ball of a few candidates grows: the farthest rows outside are added, and those
+    that the ball does not touch are removed. It ends when no row is outside or rounding
+    stops the growth. At most d + 1 rows need to touch it.
     """
     norms = column_squares(X.T)
     candidates, reached = np.unique([np.argmin(norms), np.argmax(norms)]), -1.0
@@ -77,7 +83,10 @@ def enclosing_ball_of_rows(X: Matrix, *, tol: float = 1e-10) -> EnclosingBall:
         center = ball.weights @ X[candidates]
         squared = np.maximum(norms - 2.0 * (X @ center) + center @ center, 0.0)
         lower, upper = ball.squared_radius * (1.0 - ball.gap), float(squared.max())
-        if upper <= ball.squared_radius * (1.0 + tol) or not ball.squared_radius > reached:
+        if (
+            upper <= ball.squared_radius * (1.0 + tol)
+            or not ball.squared_radius > reached
+        ):
             break
         reached = ball.squared_radius
         farthest = np.argpartition(-squared, min(ADDED, squared.size) - 1)[:ADDED]
@@ -85,4 +94,8 @@ def enclosing_ball_of_rows(X: Matrix, *, tol: float = 1e-10) -> EnclosingBall:
         candidates = np.union1d(candidates[ball.weights > 0.0], outside)
     weights = np.zeros(norms.size)
     weights[candidates] = ball.weights
-    return EnclosingBall(weights, max(upper, ball.squared_radius), max(0.0, 1.0 - lower / upper) if upper > 0 else 0.0)
+    return EnclosingBall(
+        weights,
+        max(upper, ball.squared_radius),
+        max(0.0, 1.0 - lower / upper) if upper > 0 else 0.0,
+    )

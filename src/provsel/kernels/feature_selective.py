@@ -2,12 +2,14 @@ r"""The convex form of the feature-selective SVM: a weight mu_j in [0, 1] on eac
 
     min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(sqrt mu) w>) + c2 ||w||^2 + c1 ||mu||_1
 
-With v = D(sqrt mu) w the penalty is c2 v_j^2 / mu_j + c1 mu_j, whose minimum over mu_j is at
-mu_j = min(1, |v_j| sqrt(c2 / c1)): 2 sqrt(c1 c2) |v_j| up to |v_j| = sqrt(c1 / c2), and c2 v_j^2 + c1 beyond. Convex.
+With v = D(sqrt mu) w the penalty is c2 v_j^2 / mu_j + c1 mu_j, whose minimum over mu_j
+is at mu_j = min(1, |v_j| sqrt(c2 / c1)): 2 sqrt(c1 c2) |v_j| up to |v_j| = sqrt(c1 /
+c2), and c2 v_j^2 + c1 beyond. Convex.
 
     dual             max over 0 <= alpha <= 1/n of sum alpha - sum_j max(0, u_j^2 / (4 c2) - c1),  u = Phi^T (y alpha)
 
-It has a kink at |u_j| = 2 sqrt(c1 c2), where 0 < mu_j < 1. Giesen, Laue, Mueller (2013), section 4.
+It has a kink at |u_j| = 2 sqrt(c1 c2), where 0 < mu_j < 1. Giesen, Laue, Mueller
+(2013), section 4.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.feature_selective_units import SHARP, FeatureSelective, FeatureSelectiveUnits
+from provsel.kernels.feature_selective_units import (
+    SHARP,
+    FeatureSelective,
+    FeatureSelectiveUnits,
+)
 
 Array = NDArray[np.float64]
 
@@ -30,7 +36,9 @@ NEARLY = 0.9
 def kernel_weight_penalty(v: Array, c1: float, c2: float) -> Array:
     """Return min over 0 < mu <= 1 of c2 v_j^2 / mu + c1 mu for each j, shape (m,)."""
     size = np.abs(v)
-    return np.where(size <= np.sqrt(c1 / c2), 2.0 * np.sqrt(c1 * c2) * size, c2 * size**2 + c1)
+    return np.where(
+        size <= np.sqrt(c1 / c2), 2.0 * np.sqrt(c1 * c2) * size, c2 * size**2 + c1
+    )
 
 
 def kernel_weights(v: Array, c1: float, c2: float) -> Array:
@@ -56,10 +64,11 @@ def feature_selective_svm(
 ) -> FeatureSelective:
     """Solve the convex form to a relative duality gap of `tol`.
 
-    Columns enter if |u_j| shows that they should, those with the largest |u_j| first; an interior point method solves
-    the problem on the columns that have entered. Then the equations of its active set are solved, which makes zeros
-    exact. Equal columns get equal weights. The gap is computed for the whole problem, and is a certificate regardless
-    of the solver.
+    Columns enter if |u_j| shows that they should, those with the largest |u_j| first;
+    an interior point method solves the problem on the columns that have entered. Then
+    the equations of its active set are solved, which makes zeros exact. Equal columns
+    get equal weights. The gap is computed for the whole problem, and is a certificate
+    regardless of the solver.
 
     Parameters
     ----------
@@ -83,19 +92,29 @@ def feature_selective_svm(
     best = problem.certified(problem.A, v, alpha)
     inside = np.zeros(m, dtype=bool)
     accuracy = 0.1
-    # if the gap is met by chance before full accuracy, small v may remain instead of zeros
-    while best.gap > (tol if accuracy <= 0.1 * tol else min(tol, SHARP)) and n_iter < max_iter:
+    # if the gap is met by chance before full accuracy, small v may remain instead of
+    # zeros
+    while (
+        best.gap > (tol if accuracy <= 0.1 * tol else min(tol, SHARP))
+        and n_iter < max_iter
+    ):
         pull = np.where(inside, 0.0, np.abs(problem.A.T @ alpha))
         missing = bool((pull > 1.0).any())
-        waiting = np.flatnonzero(pull > NEARLY) if missing else np.zeros(0, dtype=np.int64)
+        waiting = (
+            np.flatnonzero(pull > NEARLY) if missing else np.zeros(0, dtype=np.int64)
+        )
         count = max(FIRST_COLUMNS, n // 5, 2 * int(inside.sum()))
         if not missing and accuracy <= 0.1 * tol:
             break  # all columns are used, and rounding stops the steps
-        accuracy = max(min(0.1 * accuracy, 0.1 * best.gap) if missing else 0.0, 0.1 * tol)
+        accuracy = max(
+            min(0.1 * accuracy, 0.1 * best.gap) if missing else 0.0, 0.1 * tol
+        )
         inside[waiting[np.argsort(-pull[waiting], kind="stable")[:count]]] = True
         columns = np.flatnonzero(inside)
         v = np.zeros(m)
-        v[columns], alpha, steps = problem.on_columns(columns, accuracy, tol, max_iter - n_iter)
+        v[columns], alpha, steps = problem.on_columns(
+            columns, accuracy, tol, max_iter - n_iter
+        )
         n_iter += steps
         candidate = problem.certified(problem.A, v, alpha)
         best = candidate if candidate.gap < best.gap else best

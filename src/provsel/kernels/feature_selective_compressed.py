@@ -21,7 +21,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.diagonal_gram import gram_columns
-from provsel.kernels.feature_selective_printed import INNER, Alternating, best_start, full_objective, scaled
+from provsel.kernels.feature_selective_printed import (
+    INNER,
+    Alternating,
+    best_start,
+    full_objective,
+    scaled,
+)
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.kernels.hinge_barrier import Parts, hinge_barrier
 from provsel.kernels.hinge_dual import hinge_dual
@@ -67,7 +73,10 @@ def feature_selective_compressed(
         `w` is w_bar, `v` is D(f) Lambda^T w_bar.
     """
     X = sparse.csr_array(X) if sparse.issparse(X) else X
-    runs = [_from_start(X, y, c1, c2, projection, mu, as_printed, tol, max_iter) for mu in starts]
+    runs = [
+        _from_start(X, y, c1, c2, projection, mu, as_printed, tol, max_iter)
+        for mu in starts
+    ]
     return best_start(runs)
 
 
@@ -87,7 +96,12 @@ def _from_start(
 
     f = mu if as_printed else np.sqrt(mu)
     signed = scaled(X.T, y).T
-    w, q, value, values = np.zeros(projection.n_components), np.zeros(f.size), np.inf, list[float]()
+    w, q, value, values = (
+        np.zeros(projection.n_components),
+        np.zeros(f.size),
+        np.inf,
+        list[float](),
+    )
     rounds, converged = 0, False
     while rounds < max_iter and not converged:
         rounds += 1
@@ -101,7 +115,9 @@ def _from_start(
         q = projection.expand(w)
         value = full_objective(X, y, f * q, w, weights(f), c1, c2)
         values += [objective, value]
-        best_f = _best_factors(scaled(signed, q), 2.0 * c2 * fit.alpha, c1, as_printed, INNER * tol)
+        best_f = _best_factors(
+            scaled(signed, q), 2.0 * c2 * fit.alpha, c1, as_printed, INNER * tol
+        )
         objective = full_objective(X, y, best_f * q, w, weights(best_f), c1, c2)
         if objective < value:
             f, value = best_f, objective
@@ -110,7 +126,9 @@ def _from_start(
     return Alternating(weights(f), w, f * q, value, tuple(values), rounds, converged)
 
 
-def _balanced(f: Array, w: Array, c1: float, c2: float, linear: bool) -> tuple[Array, Array]:
+def _balanced(
+    f: Array, w: Array, c1: float, c2: float, linear: bool
+) -> tuple[Array, Array]:
     """Return (t f, w / t), the same decision, with the cheapest t; otherwise both would shrink to 0."""
     norm, price = c2 * float(w @ w), c1 * float(f.sum() if linear else f @ f)
     if norm == 0.0 or price == 0.0:
@@ -123,8 +141,8 @@ def _balanced(f: Array, w: Array, c1: float, c2: float, linear: bool) -> tuple[A
 def _best_factors(B: Any, alpha: Array, c1: float, linear: bool, tol: float) -> Array:
     """Return argmin over f in [0, 1]^m of the mean hinge loss of B f plus c1 sum(f), or c1 ||f||^2; shape (m,).
 
-    Columns whose value of B^T alpha is below their price are 0 at the optimum. The given alpha guesses these columns,
-    and the solution corrects the guess.
+    Columns whose value of B^T alpha is below their price are 0 at the optimum. The
+    given alpha guesses these columns, and the solution corrects the guess.
     """
     n, m = B.shape
     B = sparse.csc_array(B) if sparse.issparse(B) else B
@@ -136,8 +154,12 @@ def _best_factors(B: Any, alpha: Array, c1: float, linear: bool, tol: float) -> 
         columns = np.flatnonzero(inside)
         part, best, least = gram_columns(B, columns), None, np.inf
         for point in hinge_barrier(part, C, parts):
-            primal = C * float(np.maximum(1.0 - part @ point.x[0], 0.0).sum()) + parts.cost(point.x)
-            gap = primal - float(point.alpha.sum() - parts.conjugate(part.T @ point.alpha).sum())
+            primal = C * float(
+                np.maximum(1.0 - part @ point.x[0], 0.0).sum()
+            ) + parts.cost(point.x)
+            gap = primal - float(
+                point.alpha.sum() - parts.conjugate(part.T @ point.alpha).sum()
+            )
             if gap < least:
                 least, best = gap, point
             if gap <= tol * primal or gap > WORSE * least:

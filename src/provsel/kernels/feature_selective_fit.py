@@ -11,9 +11,16 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from provsel.checks import check_positive
-from provsel.kernels.feature_selective import feature_selective_svm, kernel_weights, largest_c1
+from provsel.kernels.feature_selective import (
+    feature_selective_svm,
+    kernel_weights,
+    largest_c1,
+)
 from provsel.kernels.feature_selective_compressed import feature_selective_compressed
-from provsel.kernels.feature_selective_printed import feature_selective_printed, printed_weights
+from provsel.kernels.feature_selective_printed import (
+    feature_selective_printed,
+    printed_weights,
+)
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.kernels.ties import rank_descending
 
@@ -31,7 +38,8 @@ class FeatureSelectiveFit(NamedTuple):
     Attributes
     ----------
     indices : ndarray of shape (k,), int64
-        Features with mu > 0, in order of decreasing mu, ties by index; if there are none, the first to enter.
+        Features with mu > 0, in order of decreasing mu, ties by index; if there are
+        none, the first to enter.
     mu, w, coef : ndarray of shape (m,)
         coef = sqrt(mu) * w, or mu * w as printed; w = Lambda^T w_bar if compressed.
     compressed_coef : ndarray of shape (l,) or None
@@ -86,8 +94,8 @@ def fit_feature_selective(
     Raises
     ------
     ValueError
-        If an option is out of range, or no feature differs between the classes, so that none can enter, or it stopped
-        before any weight.
+        If an option is out of range, or no feature differs between the classes, so that
+        none can enter, or it stopped before any weight.
 
     Warns
     -----
@@ -96,17 +104,28 @@ def fit_feature_selective(
     UserWarning
         If all weights are zero.
     """
-    _check(subject, c1, c2, form, n_components, variance, n_starts, tol, max_iter, relative)
+    _check(
+        subject, c1, c2, form, n_components, variance, n_starts, tol, max_iter, relative
+    )
     at_c1 = f"c1={c1:g}"
-    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else X.astype(np.float64, copy=False)
+    X = (
+        sparse.csr_array(X, dtype=np.float64)
+        if sparse.issparse(X)
+        else X.astype(np.float64, copy=False)
+    )
     m = X.shape[1]
     if relative:
         c1, c2 = _in_units_of(X, y, float(c1), float(c2))
-    printed, convex = form == "as_printed", form == "kernel_weights" and n_components is None
+    printed, convex = (
+        form == "as_printed",
+        form == "kernel_weights" and n_components is None,
+    )
     limit = MAX_ITER[convex] if max_iter is None else max_iter
     starts = [np.ones(m)]
     if n_components is None:
-        solved = feature_selective_svm(X, y, c1, c2, tol=tol, max_iter=limit if convex else MAX_ITER[True])
+        solved = feature_selective_svm(
+            X, y, c1, c2, tol=tol, max_iter=limit if convex else MAX_ITER[True]
+        )
         if convex:
             mu = kernel_weights(solved.v, c1, c2)
             w = np.divide(solved.v, np.sqrt(mu), out=np.zeros(m), where=mu > 0)
@@ -118,8 +137,18 @@ def fit_feature_selective(
                         f"{subject}: expected at least one feature with non-zero weight, got none of {m} at {at_c1} "
                         f"with a relative duality gap of {solved.gap:.3g}; raise max_iter."
                     )
-            values = solved.objective, solved.dual, solved.gap, np.array([solved.objective]), solved.n_iter, c1, c2
-            return FeatureSelectiveFit(_kept(subject, X, y, mu, at_c1), mu, w, solved.v, None, *values)
+            values = (
+                solved.objective,
+                solved.dual,
+                solved.gap,
+                np.array([solved.objective]),
+                solved.n_iter,
+                c1,
+                c2,
+            )
+            return FeatureSelectiveFit(
+                _kept(subject, X, y, mu, at_c1), mu, w, solved.v, None, *values
+            )
         starts.append(printed_weights(solved.v, c1, c2))
     options: dict[str, Any] = {"tol": tol, "max_iter": limit}
     if n_components is None:
@@ -129,29 +158,48 @@ def fit_feature_selective(
     else:
         scale = 1.0 / (m if variance == "1/m" else n_components)
         key = int.from_bytes(rng.bytes(16), "little")
-        projection = GaussianBlocks(int(n_components), m, variance=scale, key=key, store=True)
+        projection = GaussianBlocks(
+            int(n_components), m, variance=scale, key=key, store=True
+        )
         starts = _completed(starts, n_starts, rng)
-        local = feature_selective_compressed(X, y, c1, c2, projection, starts, as_printed=printed, **options)
+        local = feature_selective_compressed(
+            X, y, c1, c2, projection, starts, as_printed=printed, **options
+        )
         w, w_bar = projection.expand(local.w), local.w
     if not local.converged:
         expected = f"rounds that lower the objective by less than tol = {tol:g} of it"
         _warn_early(subject, f"{expected}, got {local.n_iter} that lower it by more")
-    values = local.objective, np.nan, np.nan, np.array(local.objectives), local.n_iter, c1, c2
-    return FeatureSelectiveFit(_kept(subject, X, y, local.mu, at_c1), local.mu, w, local.v, w_bar, *values)
+    values = (
+        local.objective,
+        np.nan,
+        np.nan,
+        np.array(local.objectives),
+        local.n_iter,
+        c1,
+        c2,
+    )
+    return FeatureSelectiveFit(
+        _kept(subject, X, y, local.mu, at_c1), local.mu, w, local.v, w_bar, *values
+    )
 
 
 def _in_units_of(X: Any, y: Array, c1: float, c2: float) -> tuple[float, float]:
     """Return c1 times the smallest c1 that keeps no feature, and c2 times the mean of ||Phi_i||^2.
 
-    Both problems are invariant to a scaling of X, and c1 = 1 has the same meaning for every X.
+    Both problems are invariant to a scaling of X, and c1 = 1 has the same meaning for
+    every X.
     """
-    squares = float(X.power(2).sum() if sparse.issparse(X) else np.square(X).sum()) / y.size
+    squares = (
+        float(X.power(2).sum() if sparse.issparse(X) else np.square(X).sum()) / y.size
+    )
     c2 *= squares if squares > 0 else 1.0
     most = largest_c1(X, y, c2)
     return c1 * (most if most > 0 else 1.0), c2
 
 
-def _completed(starts: list[Array], count: int, rng: np.random.Generator) -> list[Array]:
+def _completed(
+    starts: list[Array], count: int, rng: np.random.Generator
+) -> list[Array]:
     """Return `count` starts, missing ones uniformly random, and 0: no local optimum may be worse than w = 0."""
     random = [rng.random(starts[0].size) for _ in range(count - len(starts))]
     return [*starts[:count], *random, np.zeros(starts[0].size)]
@@ -198,14 +246,31 @@ def _check(
     relative: bool,
 ) -> None:
     check_positive(subject, c1=c1, c2=c2, tol=tol)
-    for name, choice, choices in (("form", form, FORMS), ("variance", variance, VARIANCES)):
+    for name, choice, choices in (
+        ("form", form, FORMS),
+        ("variance", variance, VARIANCES),
+    ):
         if choice not in choices:
-            raise ValueError(f"{subject}: expected {name} to be one of {choices}, got {choice!r}.")
+            raise ValueError(
+                f"{subject}: expected {name} to be one of {choices}, got {choice!r}."
+            )
     if not isinstance(relative, bool):
-        raise ValueError(f"{subject}: expected relative to be True or False, got {relative!r}.")
-    for name, count in {"n_components": n_components, "n_starts": n_starts, "max_iter": max_iter}.items():
+        raise ValueError(
+            f"{subject}: expected relative to be True or False, got {relative!r}."
+        )
+    for name, count in {
+        "n_components": n_components,
+        "n_starts": n_starts,
+        "max_iter": max_iter,
+    }.items():
         if count is None and name != "n_starts":
             continue
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        if (
+            isinstance(count, bool)
+            or not isinstance(count, int | np.integer)
+            or count < 1
+        ):
             allowed = "" if name == "n_starts" else "None or "
-            raise ValueError(f"{subject}: expected {name} {allowed}a positive integer, got {count!r}.")
+            raise ValueError(
+                f"{subject}: expected {name} {allowed}a positive integer, got {count!r}."
+            )

@@ -2,9 +2,9 @@ r"""The feature-selective SVM as printed, which is not convex: local optima by a
 
     min over mu in [0, 1]^m, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(mu) w>) + c2 ||w||^2 + c1 ||mu||_1
 
-With v = D(mu) w the penalty is c2 v_j^2 / mu_j^2 + c1 mu_j, whose minimum over mu_j is at
-mu_j = min(1, (2 c2 v_j^2 / c1)^(1/3)): a multiple of |v_j|^(2/3) up to mu_j = 1, and c2 v_j^2 + c1 beyond.
-Giesen, Laue, Mueller (2013), section 4.
+With v = D(mu) w the penalty is c2 v_j^2 / mu_j^2 + c1 mu_j, whose minimum over mu_j is
+at mu_j = min(1, (2 c2 v_j^2 / c1)^(1/3)): a multiple of |v_j|^(2/3) up to mu_j = 1, and
+c2 v_j^2 + c1 beyond. Giesen, Laue, Mueller (2013), section 4.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Alternating(NamedTuple):
     w : ndarray of shape (m,) or (l,)
         w, or w_bar; zero where mu is zero, unless compressed.
     v : ndarray of shape (m,)
-        Weights on the original features: mu * w, or as `feature_selective_compressed` says.
+        Weights on the original features: mu * w, or as `feature_selective_compressed`
+        says.
     objective : float
     values : tuple of float
         The objective after each step, which never rises beyond rounding.
@@ -70,7 +71,14 @@ def printed_weights(v: Array, c1: float, c2: float) -> Array:
 
 
 def feature_selective_printed(
-    X: Any, y: Array, c1: float, c2: float, starts: Iterable[Array], *, tol: float = 1e-6, max_iter: int = 100
+    X: Any,
+    y: Array,
+    c1: float,
+    c2: float,
+    starts: Iterable[Array],
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 100,
 ) -> Alternating:
     """Alternate the SVM on Phi D(mu) with the closed form of the best mu, and its w, for given v = D(mu) w.
 
@@ -89,16 +97,30 @@ def feature_selective_printed(
         Rounds of one run.
     """
     columns = sparse.csc_array(X) if sparse.issparse(X) else X
-    return best_start([_from_start(columns, y, c1, c2, mu, tol, max_iter) for mu in starts])
+    return best_start(
+        [_from_start(columns, y, c1, c2, mu, tol, max_iter) for mu in starts]
+    )
 
 
-def _from_start(X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, max_iter: int) -> Alternating:
+def _from_start(
+    X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, max_iter: int
+) -> Alternating:
     reach = np.asarray(np.abs(X).mean(axis=0)).ravel()
-    w, value, values, rounds, converged = np.zeros(mu.size), np.inf, list[float](), 0, False
+    w, value, values, rounds, converged = (
+        np.zeros(mu.size),
+        np.inf,
+        list[float](),
+        0,
+        False,
+    )
     while rounds < max_iter and not converged:
         rounds += 1
         before, kept = value, np.flatnonzero(mu)
-        fit = hinge_dual(scaled(X[:, kept], mu[kept]), y, c2, tol=INNER * tol) if kept.size else None
+        fit = (
+            hinge_dual(scaled(X[:, kept], mu[kept]), y, c2, tol=INNER * tol)
+            if kept.size
+            else None
+        )
         round_objective = (fit.primal if fit else 1.0) + c1 * float(mu.sum())
         if round_objective >= value:  # within the gap of the SVM
             converged = True
@@ -108,7 +130,8 @@ def _from_start(X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, m
             w[kept] = fit.w
         v = mu * w
         mu = printed_weights(v, c1, c2)
-        # The hinge changes by at most its argument, so leaving these out lowers the objective.
+        # The hinge changes by at most its argument, so leaving these out lowers the
+        # objective.
         mu[(mu < FAINT) & (np.abs(v) * reach <= printed_penalty(v, c1, c2))] = 0.0
         w = np.divide(v, mu, out=np.zeros_like(v), where=mu > 0)
         value = full_objective(X, y, mu * w, w, mu, c1, c2)
@@ -117,14 +140,20 @@ def _from_start(X: Any, y: Array, c1: float, c2: float, mu: Array, tol: float, m
     return Alternating(mu, w, mu * w, value, tuple(values), rounds, converged)
 
 
-def full_objective(X: Any, y: Array, v: Array, w: Array, mu: Array, c1: float, c2: float) -> float:
+def full_objective(
+    X: Any, y: Array, v: Array, w: Array, mu: Array, c1: float, c2: float
+) -> float:
     """Return (1/n) sum_i max(0, 1 - y_i <x_i, v>) + c2 ||w||^2 + c1 ||mu||_1."""
     return float(np.maximum(0.0, 1.0 - y * (X @ v)).mean() + c2 * w @ w + c1 * mu.sum())
 
 
 def scaled(X: Any, factors: Array) -> Any:
     """Return X D(factors); CSR if sparse, for solvers that read rows."""
-    return sparse.csr_array(X @ sparse.diags_array(factors)) if sparse.issparse(X) else X * factors
+    return (
+        sparse.csr_array(X @ sparse.diags_array(factors))
+        if sparse.issparse(X)
+        else X * factors
+    )
 
 
 def best_start(runs: list[Alternating]) -> Alternating:

@@ -57,7 +57,9 @@ class FeatureSelectiveUnits:
     """
 
     def __init__(self, c1: float, c2: float, X: Any, y: Array) -> None:
-        squares = X.power(2).sum(axis=0) if sparse.issparse(X) else np.square(X).sum(axis=0)
+        squares = (
+            X.power(2).sum(axis=0) if sparse.issparse(X) else np.square(X).sum(axis=0)
+        )
         longest = np.sqrt(float(np.max(squares)) / y.size)
         corner = np.sqrt(c1 / c2)
         self.unit = min(corner, 1.0 / longest) if longest > 0 else corner
@@ -65,27 +67,45 @@ class FeatureSelectiveUnits:
         self.value = 2.0 * np.sqrt(c1 * c2) * self.unit
         self.C = 1.0 / (self.value * y.size)
         signs = y[:, None] * self.unit
-        self.A = sparse.csc_array(X.multiply(signs)) if sparse.issparse(X) else signs * X
+        self.A = (
+            sparse.csc_array(X.multiply(signs)) if sparse.issparse(X) else signs * X
+        )
         near = min(self.h, FAR)
-        self.parts = Parts.of([1, -1, 1, -1], [1, 1, 1, 1], [0, 0, 1 / near, 1 / near], [near, near, np.inf, np.inf])
+        self.parts = Parts.of(
+            [1, -1, 1, -1],
+            [1, 1, 1, 1],
+            [0, 0, 1 / near, 1 / near],
+            [near, near, np.inf, np.inf],
+        )
 
     def certified(self, A: Any, v: Array, alpha: Array) -> FeatureSelective:
         """Return v and alpha with their values; A may be some of the columns only."""
         size = np.abs(v)
         loss = self.C * float(np.maximum(1.0 - A @ v, 0.0).sum())
-        objective = loss + float((size + np.maximum(size - self.h, 0.0) ** 2 / (2.0 * self.h)).sum())
+        objective = loss + float(
+            (size + np.maximum(size - self.h, 0.0) ** 2 / (2.0 * self.h)).sum()
+        )
         pull = np.abs(A.T @ alpha)
         dual = float(alpha.sum() - 0.5 * self.h * np.maximum(pull**2 - 1.0, 0.0).sum())
         most = pull.max(initial=1.0)
         if alpha.sum() / most > dual:  # a large h punishes the last digit of |u| = 1
             alpha, dual = alpha / most, float(alpha.sum() / most)
-        return FeatureSelective(v, alpha, objective, dual, max(objective - dual, 0.0) / objective, 0)
+        return FeatureSelective(
+            v, alpha, objective, dual, max(objective - dual, 0.0) / objective, 0
+        )
 
-    def in_original_units(self, solution: FeatureSelective, n_iter: int) -> FeatureSelective:
+    def in_original_units(
+        self, solution: FeatureSelective, n_iter: int
+    ) -> FeatureSelective:
         """Return the pair in the units of X, c1 and c2."""
         v, alpha, objective, dual, gap, _ = solution
         return FeatureSelective(
-            self.unit * v, self.value * alpha, self.value * objective, self.value * dual, gap, n_iter
+            self.unit * v,
+            self.value * alpha,
+            self.value * objective,
+            self.value * dual,
+            gap,
+            n_iter,
         )
 
     def on_columns(
@@ -95,8 +115,12 @@ class FeatureSelectiveUnits:
         B = gram_columns(self.A, columns)
         steps, goal, rough = 0, accuracy, accuracy / 100 if accuracy > tol else 0.0
         inside, best = None, None
-        for steps, point in enumerate(hinge_barrier(B, self.C, self.parts, max_iter=max_iter), start=1):
-            inner = self.certified(B, (self.parts.signs * point.x).sum(axis=0), point.alpha)
+        for steps, point in enumerate(
+            hinge_barrier(B, self.C, self.parts, max_iter=max_iter), start=1
+        ):
+            inner = self.certified(
+                B, (self.parts.signs * point.x).sum(axis=0), point.alpha
+            )
             inside = inner if inside is None or inner.gap < inside.gap else inside
             if inner.gap > WORSE * inside.gap:  # rounding increases the gap again
                 break
@@ -109,23 +133,29 @@ class FeatureSelectiveUnits:
                 break
             goal *= 0.1
         if inside is not None and (best is None or best.gap > max(tol, inside.gap)):
-            best = inside  # zeros were guessed where a weight is as small as the threshold
+            # zeros were guessed where a weight is as small as the threshold
+            best = inside
         if best is None:
             return np.zeros(columns.size), np.full(B.shape[0], self.C), steps
         return best.v, best.alpha, steps
 
-    def _sharpened(self, B: Any, v: Array, point: BarrierPoint) -> list[tuple[Array, Array]]:
+    def _sharpened(
+        self, B: Any, v: Array, point: BarrierPoint
+    ) -> list[tuple[Array, Array]]:
         """Return v with zeros and its alpha, and the exact solution on the same active set."""
         size = np.abs(v)
         v = np.where(size > 1.0 - np.abs(B.T @ point.alpha), v, 0.0)
         pairs = [(v, point.alpha)]
-        linear, quadratic = (np.flatnonzero((v != 0) & side) for side in (size < self.h, size >= self.h))
+        linear, quadratic = (
+            np.flatnonzero((v != 0) & side) for side in (size < self.h, size >= self.h)
+        )
         used = point.alpha / self.C
         free = np.flatnonzero((used > point.slack) & (1.0 - used > point.excess))
         order = free.size + linear.size
         if not 0 < order <= MAX_POLISHED:
             return pairs
-        # Margins of 1 on free rows, |u| = 1 on the linear part, v = h u on the quadratic one, which is eliminated.
+        # Margins of 1 on free rows, |u| = 1 on the linear part, v = h u on the
+        # quadratic one, which is eliminated.
         fixed = np.where(used > 0.5, self.C, 0.0)
         fixed[free] = 0.0
         L, Q = (_dense(B[:, part]) for part in (linear, quadratic))
@@ -133,7 +163,9 @@ class FeatureSelectiveUnits:
         system[: free.size, : free.size] = self.h * (Q[free] @ Q[free].T)
         system[: free.size, free.size :] = L[free]
         system[free.size :, : free.size] = L[free].T
-        right = np.concatenate([1.0 - self.h * (Q[free] @ (Q.T @ fixed)), np.sign(v[linear]) - L.T @ fixed])
+        right = np.concatenate(
+            [1.0 - self.h * (Q[free] @ (Q.T @ fixed)), np.sign(v[linear]) - L.T @ fixed]
+        )
         solved = lstsq(system, right, check_finite=False, lapack_driver="gelsy")[0]
         fixed[free] = solved[: free.size]
         exact = np.zeros_like(v)

@@ -17,4 +17,7 @@ def rows_not_finite(X: Matrix) -> NDArray[np.intp]:
             return np.empty(0, dtype=np.intp)
     if not sparse.issparse(X):
         return np.flatnonzero(~np.isfinite(X).all(axis=1))
-    return np.unique(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(values)), side="right") - 1)
+    return np.unique(
+        np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(values)), side="right")
+        - 1
+    )

@@ -18,8 +18,9 @@ BLOCK = 1 << 16
 def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]:
     """Yield columns, each of which lowers the error most given the earlier ones, followed by constant columns.
 
-    The error is the sum of the squared leave-one-out residuals over the targets, of ridge regression with an intercept
-    that is not penalised. The first of equal candidates is picked.
+    The error is the sum of the squared leave-one-out residuals over the targets, of
+    ridge regression with an intercept that is not penalised. The first of equal
+    candidates is picked.
 
     Parameters
     ----------
@@ -30,9 +31,9 @@ def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]
     alpha : float
         Penalty, `alpha` of scikit-learn's `Ridge`.
     """
-    # With G = (X_S X_S^T + I)^-1, where S are the picked columns and X has been divided by sqrt(alpha), the
-    # leave-one-out residuals are (G t)_i / (G_ii - 1 / n). Adding column x subtracts u u^T from G, where u = G x /
-    # sqrt(1 + x^T G x).
+    # With G = (X_S X_S^T + I)^-1, where S are the picked columns and X has been divided
+    # by sqrt(alpha), the leave-one-out residuals are (G t)_i / (G_ii - 1 / n). Adding
+    # column x subtracts u u^T from G, where u = G x / sqrt(1 + x^T G x).
     d, n = columns.shape
     scaled = columns / np.sqrt(alpha)
     products = scaled.copy()  # G x of each candidate
@@ -43,20 +44,29 @@ def forward_ridge(columns: Array, targets: Array, alpha: float) -> Iterator[int]
     residuals = targets.copy()  # G t
     update = np.zeros(n)  # u of the last pick
     for _ in range(d - constant.size):
-        errors = _errors_with(products, scaled, squares, leverage_left, residuals, update)
+        errors = _errors_with(
+            products, scaled, squares, leverage_left, residuals, update
+        )
         errors[~is_open] = np.inf
         pick = int(np.argmax(errors <= errors.min() * (1 + TIED)))
         yield pick
         is_open[pick] = False
         update = products[pick] / np.sqrt(1 + squares[pick])
         leverage_left -= update**2
-        residuals -= np.outer(residuals @ scaled[pick] / np.sqrt(1 + squares[pick]), update)
+        residuals -= np.outer(
+            residuals @ scaled[pick] / np.sqrt(1 + squares[pick]), update
+        )
         squares -= (scaled @ update) ** 2
     yield from constant.tolist()
 
 
 def _errors_with(
-    products: Array, scaled: Array, squares: Array, leverage_left: Array, residuals: Array, update: Array
+    products: Array,
+    scaled: Array,
+    squares: Array,
+    leverage_left: Array,
+    residuals: Array,
+    update: Array,
 ) -> Array:
     """Return the error with each candidate, shape (d,); `products` get the last update in place."""
     d, n = products.shape

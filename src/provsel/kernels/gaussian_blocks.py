@@ -36,19 +36,24 @@ KEPT_BYTES = 2**28
 def check_store(subject: str, store: bool | str) -> None:
     """Raise if the parameter `store` of an estimator named `subject` is neither True, False nor "auto"."""
     if not (isinstance(store, bool) or store == "auto"):
-        raise ValueError(f'{subject}: expected store to be True, False or "auto", got {store!r}.')
+        raise ValueError(
+            f'{subject}: expected store to be True, False or "auto", got {store!r}.'
+        )
 
 
 def is_kept(store: bool | str, n_components: int, n_features: int) -> bool:
     """Return whether Lambda, shape (l, m), is kept with an estimator's parameter `store`."""
-    return 8 * n_components * n_features <= KEPT_BYTES if store == "auto" else bool(store)
+    return (
+        8 * n_components * n_features <= KEPT_BYTES if store == "auto" else bool(store)
+    )
 
 
 class GaussianBlocks:
     """Lambda, shape (l, m), with independent N(0, variance) entries, regenerated whenever needed.
 
-    Block b, columns 256 b, ..., 256 b + 255, is the output of SFC64 for the child b of the seed `key`. It depends on l,
-    the key and b only, and neither on m nor on earlier requests.
+    Block b, columns 256 b, ..., 256 b + 255, is the output of SFC64 for the child b of
+    the seed `key`. It depends on l, the key and b only, and neither on m nor on earlier
+    requests.
 
     Parameters
     ----------
@@ -58,20 +63,31 @@ class GaussianBlocks:
     key : int
         Not negative.
     store : bool, default=False
-        Whether to keep the generated blocks, which take 8 l m bytes in total. The results are the same bit for bit.
+        Whether to keep the generated blocks, which take 8 l m bytes in total. The
+        results are the same bit for bit.
 
     Notes
     -----
-    Generating a normal takes about 8 ns, the time of about 350 floating point operations of a matrix product on one
-    core. A chunk of n dense rows needs 2 n operations per normal. So chunks of n = 1,024 rows run at about 0.8 of the
-    rate of a plain product on one core, of 4,096 rows at 0.9 or more. A sparse chunk with at least about 10 non-zeros
-    per feature takes less than three times its product with a stored matrix. With fewer, nearly all the time goes into
-    normals: use larger chunks or `store`, which takes about as long as that product. Beside the result it needs memory
-    of the result's size, at least 8 MB, 16 MB for products, and twice the size of sparse rows. Threads can share an
-    object.
+    Generating a normal takes about 8 ns, the time of about 350 floating point
+    operations of a matrix product on one core. A chunk of n dense rows needs 2 n
+    operations per normal. So chunks of n = 1,024 rows run at about 0.8 of the rate of a
+    plain product on one core, of 4,096 rows at 0.9 or more. A sparse chunk with at
+    least about 10 non-zeros per feature takes less than three times its product with a
+    stored matrix. With fewer, nearly all the time goes into normals: use larger chunks
+    or `store`, which takes about as long as that product. Beside the result it needs
+    memory of the result's size, at least 8 MB, 16 MB for products, and twice the size
+    of sparse rows. Threads can share an object.
     """
 
-    def __init__(self, n_components: int, n_features: int, *, variance: float, key: int, store: bool = False) -> None:
+    def __init__(
+        self,
+        n_components: int,
+        n_features: int,
+        *,
+        variance: float,
+        key: int,
+        store: bool = False,
+    ) -> None:
         self.n_components, self.n_features = n_components, n_features
         self.variance, self.key, self.store = variance, key, store
         self._edges = np.minimum(np.arange(0, n_features + WIDTH, WIDTH), n_features)
@@ -85,7 +101,8 @@ class GaussianBlocks:
         Parameters
         ----------
         X : ndarray, CSR or CSC of shape (n, m), float32 or float64
-            Only the blocks of a sparse X with a non-zero are generated. float32 gives float32, with Lambda rounded.
+            Only the blocks of a sparse X with a non-zero are generated. float32 gives
+            float32, with Lambda rounded.
         """
         needed, parts = None, None
         width = WIDTH * self._blocks_a_panel(X.shape[0] * self.n_components)
@@ -97,10 +114,16 @@ class GaussianBlocks:
         projected = np.zeros((X.shape[0], self.n_components), dtype=X.dtype)
         height = max(1, PRODUCT // self.n_components)
         for start, stop, panel in self._panels(width // WIDTH, needed):
-            part = X[:, start:stop] if parts is None else parts(start // width, stop - start)
+            part = (
+                X[:, start:stop]
+                if parts is None
+                else parts(start // width, stop - start)
+            )
             panel = panel.astype(X.dtype, copy=False)
             for first in range(0, X.shape[0], height):
-                projected[first : first + height] += part[first : first + height] @ panel
+                projected[first : first + height] += (
+                    part[first : first + height] @ panel
+                )
         return projected
 
     def expand(self, w: Array) -> Array:
@@ -127,16 +150,26 @@ class GaussianBlocks:
         """Return how many blocks are generated for one product whose result has `size` entries."""
         return max(1, max(PANEL, size) // (WIDTH * self.n_components))
 
-    def _panels(self, count: int, needed: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, int, Array]]:
+    def _panels(
+        self, count: int, needed: NDArray[np.bool_] | None = None
+    ) -> Iterator[tuple[int, int, Array]]:
         """Yield start, stop, and the rows start, ..., stop - 1 of Lambda^T, in panels of `count` blocks.
 
         Rows of blocks that are not `needed` are arbitrary.
         """
         n_blocks = self._edges.size - 1
-        held = self._all_kept() if self.store else np.zeros((min(count * WIDTH, self.n_features), self.n_components))
+        held = (
+            self._all_kept()
+            if self.store
+            else np.zeros((min(count * WIDTH, self.n_features), self.n_components))
+        )
         for first in range(0, n_blocks, count):
             last = min(first + count, n_blocks)
-            wanted = np.arange(first, last) if needed is None else first + np.flatnonzero(needed[first:last])
+            wanted = (
+                np.arange(first, last)
+                if needed is None
+                else first + np.flatnonzero(needed[first:last])
+            )
             if wanted.size:
                 start, stop = int(self._edges[first]), int(self._edges[last])
                 panel = held[start:stop] if self.store else held[: stop - start]
@@ -145,7 +178,13 @@ class GaussianBlocks:
                 ):  # otherwise another thread would read unscaled normals
                     for block in wanted:
                         if block not in self._made:
-                            self._make(int(block), panel[self._edges[block] - start : self._edges[block + 1] - start])
+                            self._make(
+                                int(block),
+                                panel[
+                                    self._edges[block] - start : self._edges[block + 1]
+                                    - start
+                                ],
+                            )
                     if self.store:
                         self._made.update(wanted.tolist())
                 yield start, stop, panel
@@ -175,8 +214,9 @@ class GaussianBlocks:
 def _column_parts(X: Any, width: int) -> Callable[[int, int], Any]:
     """Return a function of (k, w): the w columns of the CSR matrix X from k `width` on, as CSR.
 
-    One counting sort puts the columns of each part below the earlier ones, where their rows form a slice. Slicing CSC
-    and converting each part to CSR takes twice as long, and a product with CSC would visit rows repeatedly.
+    One counting sort puts the columns of each part below the earlier ones, where their
+    rows form a slice. Slicing CSC and converting each part to CSR takes twice as long,
+    and a product with CSC would visit rows repeatedly.
     """
     n, m = X.shape
     k = -(-m // width)

@@ -28,11 +28,14 @@ def equicorrelated_gap(correlation: Array) -> float:
     return min(2 * least, 1.0)
 
 
-def gaussian_knockoffs(Z: Array, correlation: Array, gap: float, rng: np.random.Generator) -> Array:
+def gaussian_knockoffs(
+    Z: Array, correlation: Array, gap: float, rng: np.random.Generator
+) -> Array:
     """Return knockoffs, shape (n, d), of rows Z of mean 0 whose columns have these correlations.
 
-    They are drawn from the law of the second half of a Gaussian vector (z, z~) given the first, whose covariance is
-    [[C, C - s I], [C - s I, C]]. Exchanging any z_j with z~_j therefore changes no second moment.
+    They are drawn from the law of the second half of a Gaussian vector (z, z~) given
+    the first, whose covariance is [[C, C - s I], [C - s I, C]]. Exchanging any z_j with
+    z~_j therefore changes no second moment.
     """
     solved = cho_solve(cho_factor(correlation), np.eye(len(correlation)))
     mean = Z - gap * (Z @ solved)

@@ -5,21 +5,26 @@ from scipy import fft
 
 _FINEST = 0.3  # centre of the finest band, cycles per pixel
 _RATIO = 1.85  # of neighbouring centres
-_RADIAL = 3.5  # a band falls to 1 / e at the relative distance 1 / sqrt(3.5) from its centre
+# a band falls to 1 / e at the relative distance 1 / sqrt(3.5) from its centre
+_RADIAL = 3.5
 _CUTOFF = 4.0  # of the prefilter, cycles per image
 _CONTRAST_FLOOR = 0.2  # prevents noise in flat regions from being amplified
 
 
-def gist_filters(side: int, *, n_scales: int = 4, n_orientations: int = 8) -> np.ndarray:
+def gist_filters(
+    side: int, *, n_scales: int = 4, n_orientations: int = 8
+) -> np.ndarray:
     """Return Gabor-like transfer functions for images of `side` by `side` pixels.
 
     At frequency (f, theta) in polar coordinates, filter (s, j) is
 
-        exp(-3.5 (f / f_s - 1)^2) exp(-2 pi (n_orientations / 8)^2 (theta - pi j / n_orientations)^2),
+        exp(-3.5 (f / f_s - 1)^2) exp(-2 pi (n_orientations / 8)^2 (theta - pi j /
+        n_orientations)^2),
 
-    f_s = 0.3 / 1.85^s cycles per pixel, and zero at f = 0. Each filter lies on one side of the origin, so that the
-    modulus of the response is the local amplitude. theta is the direction in which the grey level changes, from the
-    direction of growing columns towards that of growing rows.
+    f_s = 0.3 / 1.85^s cycles per pixel, and zero at f = 0. Each filter lies on one side
+    of the origin, so that the modulus of the response is the local amplitude. theta is
+    the direction in which the grey level changes, from the direction of growing columns
+    towards that of growing rows.
 
     Parameters
     ----------
@@ -29,11 +34,13 @@ def gist_filters(side: int, *, n_scales: int = 4, n_orientations: int = 8) -> np
     Returns
     -------
     ndarray of shape (n_scales * n_orientations, 2 * side, 2 * side)
-        On the frequencies of `scipy.fft.fftfreq(2 * side)`: filters act on the mirrored image.
+        On the frequencies of `scipy.fft.fftfreq(2 * side)`: filters act on the mirrored
+        image.
 
     References
     ----------
-    Oliva and Torralba (2001), Modeling the Shape of the Scene, IJCV 42(3); the constants are those in common use.
+    Oliva and Torralba (2001), Modeling the Shape of the Scene, IJCV 42(3); the
+    constants are those in common use.
     """
     grid = fft.fftfreq(2 * side)
     radius = np.hypot(grid[:, None], grid[None, :])
@@ -44,22 +51,31 @@ def gist_filters(side: int, *, n_scales: int = 4, n_orientations: int = 8) -> np
         band[0, 0] = 0
         for j in range(n_orientations):
             turn = np.mod(angle - np.pi * j / n_orientations + np.pi, 2 * np.pi) - np.pi
-            filters.append(band * np.exp(-2 * np.pi * (n_orientations / 8) ** 2 * turn**2))
+            filters.append(
+                band * np.exp(-2 * np.pi * (n_orientations / 8) ** 2 * turn**2)
+            )
     return np.array(filters)
 
 
 def gist(
-    images: np.ndarray, *, n_scales: int = 4, n_orientations: int = 8, n_cells: int = 4, batch: int = 32
+    images: np.ndarray,
+    *,
+    n_scales: int = 4,
+    n_orientations: int = 8,
+    n_cells: int = 4,
+    batch: int = 32,
 ) -> np.ndarray:
     """Return GIST features of square grey-level images.
 
-    The logarithm of 1 + grey level is divided by its local contrast after its low frequencies are removed; then each
-    filter's amplitude is averaged over the cells. The image is continued by its mirror images, so it has no border.
+    The logarithm of 1 + grey level is divided by its local contrast after its low
+    frequencies are removed; then each filter's amplitude is averaged over the cells.
+    The image is continued by its mirror images, so it has no border.
 
     Parameters
     ----------
     images : ndarray of shape (n, side, side)
-        Non-negative grey levels, customarily from 0 to 255; `side` is a multiple of `n_cells`.
+        Non-negative grey levels, customarily from 0 to 255; `side` is a multiple of
+        `n_cells`.
     n_scales, n_orientations, n_cells : int, default=4, 8 and 4
         Bands, and cells along each side.
     batch : int, default=32
@@ -81,7 +97,8 @@ def gist(
     for start in range(0, n, batch):
         spectrum = fft.fft2(_mirrored(_normalised(images[start : start + batch])))
         for k, transfer in enumerate(filters):
-            # Rows and columns of the mirror images are dropped as soon as they are no longer needed.
+            # Rows and columns of the mirror images are dropped as soon as they are no
+            # longer needed.
             response = fft.ifft(spectrum * transfer, axis=1, overwrite_x=True)[:, :side]
             response = fft.ifft(response, axis=2)[:, :, :side]
             amplitude = np.sqrt(response.real**2 + response.imag**2)
@@ -100,7 +117,9 @@ def _normalised(images: np.ndarray) -> np.ndarray:
 
     def smooth(values: np.ndarray) -> np.ndarray:
         mirrored = _mirrored(values)
-        return fft.irfft2(fft.rfft2(mirrored) * lowpass, s=mirrored.shape[1:])[:, :side, :side]
+        return fft.irfft2(fft.rfft2(mirrored) * lowpass, s=mirrored.shape[1:])[
+            :, :side, :side
+        ]
 
     logs = np.log1p(images.astype(np.float64))
     high = logs - smooth(logs)

@@ -58,9 +58,18 @@ CRITERIA = {
     "jmi": Criterion(_joint),
     "jmim": Criterion(_joint, takes_least=True),
     "cmim": Criterion(_conditional, takes_least=True),
-    "disr": Criterion(lambda terms: _joint(terms) / np.maximum(terms.entropy, np.finfo(np.float64).tiny)),
-    "icap": Criterion(lambda terms: -np.maximum(terms.shared - terms.shared_in_class, 0.0), adds_relevance=True),
-    "cife": Criterion(lambda terms: terms.shared_in_class - terms.shared, adds_relevance=True),
+    "disr": Criterion(
+        lambda terms: (
+            _joint(terms) / np.maximum(terms.entropy, np.finfo(np.float64).tiny)
+        )
+    ),
+    "icap": Criterion(
+        lambda terms: -np.maximum(terms.shared - terms.shared_in_class, 0.0),
+        adds_relevance=True,
+    ),
+    "cife": Criterion(
+        lambda terms: terms.shared_in_class - terms.shared, adds_relevance=True
+    ),
     "condred": Criterion(lambda terms: terms.shared_in_class, adds_relevance=True),
     "mifs": Criterion(lambda terms: -terms.beta * terms.shared, adds_relevance=True),
     "mim": Criterion(lambda terms: np.zeros_like(terms.relevance), adds_relevance=True),
@@ -82,7 +91,9 @@ class ClassInformation:
         self.y = y
         self.n_classes = int(y.max()) + 1
         self.of_class = columns.entropy_of(y)
-        self.with_class, self.alone = columns.entropies(y, self.n_classes, self.n_classes)
+        self.with_class, self.alone = columns.entropies(
+            y, self.n_classes, self.n_classes
+        )
         self.relevance = np.maximum(self.alone + self.of_class - self.with_class, 0.0)
 
     def terms(self, last: int, beta: float) -> Terms:
@@ -91,8 +102,12 @@ class ClassInformation:
         n_labels = int(self.columns.widths[last]) * self.n_classes
         triple, pair = self.columns.entropies(labels, n_labels, self.n_classes)
         shared = self.alone + self.alone[last] - pair
-        shared_in_class = self.with_class + self.with_class[last] - triple - self.of_class
-        return Terms(self.relevance, self.relevance[last], shared, shared_in_class, triple, beta)
+        shared_in_class = (
+            self.with_class + self.with_class[last] - triple - self.of_class
+        )
+        return Terms(
+            self.relevance, self.relevance[last], shared, shared_in_class, triple, beta
+        )
 
     def shared(self, last: int) -> Array:
         """Return I(X; K) of all features with the given one, shape (d,)."""
@@ -101,11 +116,16 @@ class ClassInformation:
         return np.maximum(self.alone + self.alone[last] - pair, 0.0)
 
 
-def information_picks(information: ClassInformation, criterion: Criterion, beta: float) -> Iterator[int]:
+def information_picks(
+    information: ClassInformation, criterion: Criterion, beta: float
+) -> Iterator[int]:
     """Yield features by a criterion, one of `CRITERIA`: the most relevant first."""
     relevance = information.relevance
     is_constant = information.columns.widths == 1
-    gain, combined = relevance.copy(), np.full(relevance.size, np.inf if criterion.takes_least else 0.0)
+    gain, combined = (
+        relevance.copy(),
+        np.full(relevance.size, np.inf if criterion.takes_least else 0.0),
+    )
     is_left = np.ones(relevance.size, dtype=bool)
     while is_left.any():
         gain[is_constant] = -LAST
@@ -113,7 +133,9 @@ def information_picks(information: ClassInformation, criterion: Criterion, beta:
         is_left[last] = False
         yield last
         term = criterion.term(information.terms(last, beta))
-        combined = np.minimum(combined, term) if criterion.takes_least else combined + term
+        combined = (
+            np.minimum(combined, term) if criterion.takes_least else combined + term
+        )
         gain = relevance + combined if criterion.adds_relevance else combined.copy()
 
 

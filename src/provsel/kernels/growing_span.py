@@ -19,8 +19,9 @@ BLOCK = 4096
 class GrowingSpan:
     """The span of the rows of Lambda and of added vectors, with an orthonormal basis that is never stored as a whole.
 
-    The basis is Lambda^T T, where T T^T is the inverse of Lambda Lambda^T, and the added vectors, orthogonalised.
-    Memory O(l^2 + (n + m) k) beside the rows, for k added vectors; Lambda is generated in blocks.
+    The basis is Lambda^T T, where T T^T is the inverse of Lambda Lambda^T, and the
+    added vectors, orthogonalised. Memory O(l^2 + (n + m) k) beside the rows, for k
+    added vectors; Lambda is generated in blocks.
 
     Parameters
     ----------

@@ -20,16 +20,20 @@ class HardMargin(NamedTuple):
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        Dual variables, >= 0, with sum_i y_i alpha_i = 0; w = sum_i alpha_i y_i x_i. NaN if inseparable.
+        Dual variables, >= 0, with sum_i y_i alpha_i = 0; w = sum_i alpha_i y_i x_i. NaN
+        if inseparable.
     intercept : float
-        b of the decision w.x + b, in the middle between the classes. NaN if inseparable.
+        b of the decision w.x + b, in the middle between the classes. NaN if
+        inseparable.
     squared_norm : float
         ||w||^2 = sum_i alpha_i = 1 / gamma^2, which is twice the dual value. NaN if inseparable.
     gap : float
-        Relative: (1 - gap) / squared_norm <= gamma^2 of this w <= optimal gamma^2 <= 1 / squared_norm, and
-        y_i (w.x_i + b) >= sqrt(1 - gap) for all i. NaN if inseparable.
+        Relative: (1 - gap) / squared_norm <= gamma^2 of this w <= optimal gamma^2 <= 1
+        / squared_norm, and y_i (w.x_i + b) >= sqrt(1 - gap) for all i. NaN if
+        inseparable.
     separable : bool
-        False if the convex hulls of the classes meet, up to rounding. A gap below 1 proves a True.
+        False if the convex hulls of the classes meet, up to rounding. A gap below 1
+        proves a True.
     """
 
     alpha: Array
@@ -39,12 +43,15 @@ class HardMargin(NamedTuple):
     separable: bool
 
 
-def hard_margin(G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None = None) -> HardMargin:
+def hard_margin(
+    G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None = None
+) -> HardMargin:
     """Return the hard-margin SVM of the rows with Gram matrix G.
 
-    The problem max sum_i a_i - ||sum_i a_i y_i x_i||^2 / 2, y^T a = 0, a >= 0 is unbounded for inseparable rows.
-    Therefore the nearest points of the classes' convex hulls are computed, a bounded problem: with weights p that sum
-    to 1 in each class and w_p = sum_i p_i y_i x_i, gamma = ||w_p|| / 2 and a = 2 p / ||w_p||^2.
+    The problem max sum_i a_i - ||sum_i a_i y_i x_i||^2 / 2, y^T a = 0, a >= 0 is
+    unbounded for inseparable rows. Therefore the nearest points of the classes' convex
+    hulls are computed, a bounded problem: with weights p that sum to 1 in each class
+    and w_p = sum_i p_i y_i x_i, gamma = ||w_p|| / 2 and a = 2 p / ||w_p||^2.
 
     Parameters
     ----------
@@ -55,7 +62,8 @@ def hard_margin(G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None =
     tol : float, default=1e-8
         Requested gap. Exact solves on the final support usually reach about 1e-12.
     alpha0 : ndarray of shape (n,), default=None
-        Only its support is used, as a first guess; by default all rows, because nearly all texts are support vectors.
+        Only its support is used, as a first guess; by default all rows, because nearly
+        all texts are support vectors.
 
     Returns
     -------
@@ -64,20 +72,29 @@ def hard_margin(G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None =
 
     References
     ----------
-    Block pivoting after Judice & Pires (1994) and Kim & Park (2011), see `maximize_on_simplices`.
+    Block pivoting after Judice & Pires (1994) and Kim & Park (2011), see
+    `maximize_on_simplices`.
     """
     positive, negative = y > 0, y < 0
     groups = np.stack([positive, negative]).astype(np.float64)
     start = np.arange(y.size)
-    if alpha0 is not None and (alpha0[positive] > 0).any() and (alpha0[negative] > 0).any():
+    if (
+        alpha0 is not None
+        and (alpha0[positive] > 0).any()
+        and (alpha0[negative] > 0).any()
+    ):
         start = np.flatnonzero(alpha0 > 0)
     local = translate_gram(G)
     signed = local * np.outer(y, y)
     # Rounding of w_p grows with the rows' lengths, before the translation or after it.
-    norms = np.sqrt(np.maximum(local.diagonal(), 0.0)) + np.sqrt(max(float(G.diagonal().min()), 0.0))
+    norms = np.sqrt(np.maximum(local.diagonal(), 0.0)) + np.sqrt(
+        max(float(G.diagonal().min()), 0.0)
+    )
     floor = np.sqrt(INSEPARABLE) * (norms + TRACE * norms.max())
     q = np.zeros(y.size)
-    p = maximize_on_simplices(signed, q, groups, start, tol=tol, block=y.size, floor=floor)
+    p = maximize_on_simplices(
+        signed, q, groups, start, tol=tol, block=y.size, floor=floor
+    )
     slack = signed @ p
     squared_distance = float(p @ slack)
     if squared_distance <= 2.0 * float(p @ floor) ** 2:
@@ -87,4 +104,6 @@ def hard_margin(G: Array, y: Array, *, tol: float = 1e-8, alpha0: Array | None =
     alpha = p * (2.0 / squared_distance)
     scores = G @ (alpha * y)
     intercept = -0.5 * float(scores[positive].min() + scores[negative].max())
-    return HardMargin(alpha, intercept, 4.0 / squared_distance, max(float(gap), 0.0), True)
+    return HardMargin(
+        alpha, intercept, 4.0 / squared_distance, max(float(gap), 0.0), True
+    )

@@ -47,7 +47,12 @@ class Parts:
     @classmethod
     def of(cls, signs: Any, linear: Any, quadratic: Any, upper: Any) -> Parts:
         """Return the parts from four sequences of length k."""
-        return cls(*(np.asarray(values, dtype=np.float64)[:, None] for values in (signs, linear, quadratic, upper)))
+        return cls(
+            *(
+                np.asarray(values, dtype=np.float64)[:, None]
+                for values in (signs, linear, quadratic, upper)
+            )
+        )
 
     def cost(self, x: Array) -> float:
         """Return the penalty of x, shape (k, p)."""
@@ -65,8 +70,9 @@ class Parts:
 class BarrierPoint:
     """A strictly interior point: x, shape (k, p), and alpha, shape (n,), with the multipliers of their bounds.
 
-    `lower` and `higher` belong to x >= 0 and x <= h, `slack` to alpha >= 0 and `excess` to alpha <= C; the last two
-    are the positive parts of the margin beyond 1 and of the hinge loss.
+    `lower` and `higher` belong to x >= 0 and x <= h, `slack` to alpha >= 0 and `excess`
+    to alpha <= C; the last two are the positive parts of the margin beyond 1 and of the
+    hinge loss.
     """
 
     x: Array
@@ -78,14 +84,23 @@ class BarrierPoint:
 
     def moved(self, step: float, direction: BarrierPoint) -> BarrierPoint:
         """Return self + step * by."""
-        return BarrierPoint(*(a + step * b for a, b in zip(vars(self).values(), vars(direction).values(), strict=True)))
+        return BarrierPoint(
+            *(
+                a + step * b
+                for a, b in zip(
+                    vars(self).values(), vars(direction).values(), strict=True
+                )
+            )
+        )
 
 
-def hinge_barrier(A: Any, C: float, parts: Parts, *, max_iter: int = 200) -> Iterator[BarrierPoint]:
+def hinge_barrier(
+    A: Any, C: float, parts: Parts, *, max_iter: int = 200
+) -> Iterator[BarrierPoint]:
     """Yield points that approach the optimum until rounding stops them; the caller judges them by their gap.
 
-    Each step factorises one system and solves it twice: Mehrotra's predictor and corrector [1]_. 15 to 40 steps reach a
-    relative gap of 1e-9.
+    Each step factorises one system and solves it twice: Mehrotra's predictor and
+    corrector [1]_. 15 to 40 steps reach a relative gap of 1e-9.
 
     Parameters
     ----------
@@ -109,7 +124,8 @@ def hinge_barrier(A: Any, C: float, parts: Parts, *, max_iter: int = 200) -> Ite
         yield point
 
 
-# quotients overflow once a point is as near to its bounds as floating point allows, which ends the steps as expected
+# quotients overflow once a point is as near to its bounds as floating point allows,
+# which ends the steps as expected
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def _step(A: Any, C: float, parts: Parts, point: BarrierPoint) -> BarrierPoint | None:
     """Return the point after predictor and corrector steps, or None if rounding stops them."""
@@ -132,32 +148,52 @@ def _step(A: Any, C: float, parts: Parts, point: BarrierPoint) -> BarrierPoint |
 class _Newton:
     """The linearised optimality conditions at a point.
 
-    The products x lower, (h - x) higher, alpha slack and (C - alpha) excess have targets, and two linear equations
-    hold. All but alpha is eliminated.
+    The products x lower, (h - x) higher, alpha slack and (C - alpha) excess have
+    targets, and two linear equations hold. All but alpha is eliminated.
     """
 
     def __init__(self, A: Any, C: float, parts: Parts, point: BarrierPoint) -> None:
         self.A, self.C, self.parts, self.point = A, C, parts, point
         self.finite = np.isfinite(parts.upper) & np.ones_like(point.x, dtype=bool)
-        self.room, self.free = np.where(self.finite, parts.upper - point.x, 1.0), C - point.alpha
+        self.room, self.free = (
+            np.where(self.finite, parts.upper - point.x, 1.0),
+            C - point.alpha,
+        )
         # the residual of the linear equations from rounding is removed again
-        self.x_left = parts.linear + parts.quadratic * point.x - parts.signs * (A.T @ point.alpha)
+        self.x_left = (
+            parts.linear + parts.quadratic * point.x - parts.signs * (A.T @ point.alpha)
+        )
         self.x_left += point.higher - point.lower
-        self.row_left = A @ (parts.signs * point.x).sum(axis=0) + point.excess - point.slack - 1.0
+        self.row_left = (
+            A @ (parts.signs * point.x).sum(axis=0) + point.excess - point.slack - 1.0
+        )
         stiffness = parts.quadratic + point.lower / point.x + point.higher / self.room
         if not (stiffness > 0).all():
             raise LinAlgError("a multiplier is below the smallest positive float")
         self.D = 1.0 / stiffness
-        self.solve = diagonal_gram_solver(A, self.D.sum(axis=0), point.excess / self.free + point.slack / point.alpha)
+        self.solve = diagonal_gram_solver(
+            A, self.D.sum(axis=0), point.excess / self.free + point.slack / point.alpha
+        )
 
-    def direction(self, target: float, ahead: BarrierPoint | None = None) -> BarrierPoint:
+    def direction(
+        self, target: float, ahead: BarrierPoint | None = None
+    ) -> BarrierPoint:
         """Return the step towards products of `target`, with the second-order terms of the step `ahead`."""
         point, room, free, signs = self.point, self.room, self.free, self.parts.signs
-        to_x, to_alpha = target - point.x * point.lower, target - point.alpha * point.slack
+        to_x, to_alpha = (
+            target - point.x * point.lower,
+            target - point.alpha * point.slack,
+        )
         to_room, to_free = target - room * point.higher, target - free * point.excess
         if ahead is not None:
-            to_x, to_alpha = to_x - ahead.x * ahead.lower, to_alpha - ahead.alpha * ahead.slack
-            to_room, to_free = to_room + ahead.x * ahead.higher, to_free + ahead.alpha * ahead.excess
+            to_x, to_alpha = (
+                to_x - ahead.x * ahead.lower,
+                to_alpha - ahead.alpha * ahead.slack,
+            )
+            to_room, to_free = (
+                to_room + ahead.x * ahead.higher,
+                to_free + ahead.alpha * ahead.excess,
+            )
         to_room = np.where(self.finite, to_room, 0.0)
         e = to_x / point.x - to_room / room - self.x_left
         right = to_alpha / point.alpha - to_free / free - self.row_left
@@ -175,7 +211,10 @@ class _Newton:
     def longest(self, move: BarrierPoint) -> float:
         """Return the largest step, at most 1, that keeps positive variables non-negative."""
         pairs = [*zip(vars(self.point).values(), vars(move).values(), strict=True)]
-        pairs += [(self.room[self.finite], -move.x[self.finite]), (self.free, -move.alpha)]
+        pairs += [
+            (self.room[self.finite], -move.x[self.finite]),
+            (self.free, -move.alpha),
+        ]
         most = 1.0
         for value, change in pairs:
             down = change < 0
@@ -186,7 +225,9 @@ class _Newton:
         """Return the mean of all products after a step."""
         room = np.where(self.finite, self.parts.upper - point.x, 0.0)
         total = float(np.vdot(point.x, point.lower) + np.vdot(room, point.higher))
-        total += float(point.alpha @ point.slack + (self.C - point.alpha) @ point.excess)
+        total += float(
+            point.alpha @ point.slack + (self.C - point.alpha) @ point.excess
+        )
         return total / (point.x.size + int(self.finite.sum()) + 2 * point.alpha.size)
 
 

@@ -64,15 +64,19 @@ class PrimalDual(NamedTuple):
     n_iter: int
 
 
-def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int = 500) -> PrimalDual:
+def hinge_dual(
+    Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int = 500
+) -> PrimalDual:
     r"""Minimise f(w) = (1/n) sum_i max(0, 1 - y_i <z_i, w>) + c ||w||^2.
 
-    In units of 2 c this is ||w||^2 / 2 + C sum_i max(0, 1 - y_i <z_i, w>) with C = 1 / (2 c n). Its dual is max sum_i
-    alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <= C. Solved by the proximal point method on the dual: the next
-    alpha is clip(alpha + sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That is a smooth problem,
-    solved by Newton steps with line search. Only rows strictly inside the box enter the Newton matrix, about as many as
-    lie on the margin. Memory in addition to Z: O(n), a copy of these rows (or, if they are more than l, of `BLOCK` of
-    them) and the square of the smaller side.
+    In units of 2 c this is ||w||^2 / 2 + C sum_i max(0, 1 - y_i <z_i, w>) with C = 1 /
+    (2 c n). Its dual is max sum_i alpha_i - ||Z^T (y alpha)||^2 / 2 over 0 <= alpha <=
+    C. Solved by the proximal point method on the dual: the next alpha is clip(alpha +
+    sigma (1 - y Z w), 0, C) where w is such that w = Z^T (y alpha). That is a smooth
+    problem, solved by Newton steps with line search. Only rows strictly inside the box
+    enter the Newton matrix, about as many as lie on the margin. Memory in addition to
+    Z: O(n), a copy of these rows (or, if they are more than l, of `BLOCK` of them) and
+    the square of the smaller side.
 
     Parameters
     ----------
@@ -93,31 +97,50 @@ def hinge_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int =
 
     References
     ----------
-    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge instead of the lasso.
+    Rockafellar (1976) [1]_; Li, Sun, Toh (2018) [2]_, with the hinge instead of the
+    lasso.
     """
     n = Z.shape[0]
     C = 1.0 / (2.0 * c * n)
-    w, scores, alpha = np.zeros(Z.shape[1]), np.zeros(n), np.zeros(n)  # scores: y_i <z_i, w>
-    # A hinge smoothed over the whole margin, unless C is so large that this is nearly the hard margin.
+    # scores: y_i <z_i, w>
+    w, scores, alpha = np.zeros(Z.shape[1]), np.zeros(n), np.zeros(n)
+    # A hinge smoothed over the whole margin, unless C is so large that this is nearly
+    # the hard margin.
     values = Z.data if sparse.issparse(Z) else Z
     length = float(np.vdot(values, values)) / n
     sigma, n_iter = min(C, 1.0 / length) if length else C, 0
     while True:
-        alpha, w, steps = _proximal_step(Z, y, C, sigma, alpha, w, scores, tol, max_iter - n_iter)
+        alpha, w, steps = _proximal_step(
+            Z, y, C, sigma, alpha, w, scores, tol, max_iter - n_iter
+        )
         n_iter += steps
         image = Z.T @ (y * alpha)
         dual = float(alpha.sum() - 0.5 * image @ image)
-        # The two differ by the remaining error of the Newton steps, which a large C amplifies in Z^T (y alpha).
-        primal, w, scores = min((_scored(Z, y, C, v) for v in (image, w)), key=lambda candidate: candidate[0])
+        # The two differ by the remaining error of the Newton steps, which a large C
+        # amplifies in Z^T (y alpha).
+        primal, w, scores = min(
+            (_scored(Z, y, C, v) for v in (image, w)),
+            key=lambda candidate: candidate[0],
+        )
         gap = max(primal - dual, 0.0) / primal
         if gap <= tol or n_iter >= max_iter:
-            return PrimalDual(w, alpha, 2 * c * primal, 2 * c * dual, gap, gap <= tol, n_iter)
+            return PrimalDual(
+                w, alpha, 2 * c * primal, 2 * c * dual, gap, gap <= tol, n_iter
+            )
         if steps < MAX_INNER:
             sigma = min(GROWTH * sigma, STEEPEST * C)
 
 
 def _proximal_step(
-    Z: Any, y: Array, C: float, sigma: float, centre: Array, w: Array, scores: Array, tol: float, max_iter: int
+    Z: Any,
+    y: Array,
+    C: float,
+    sigma: float,
+    centre: Array,
+    w: Array,
+    scores: Array,
+    tol: float,
+    max_iter: int,
 ) -> tuple[Array, Array, int]:
     """Approximately maximise the dual minus ||alpha - centre||^2 / (2 sigma); return alpha, w, and the Newton steps."""
     for step in range(max_iter + 1):
@@ -152,14 +175,18 @@ def newton_solve(Z: Any, rows: NDArray[np.intp], sigma: float, right: Array) -> 
     size = right.size
     if min(rows.size, size) > MAX_ORDER:
         part = Z[rows]
-        product = LinearOperator((size, size), lambda v: v + sigma * (part.T @ (part @ v)), dtype=np.float64)
+        product = LinearOperator(
+            (size, size), lambda v: v + sigma * (part.T @ (part @ v)), dtype=np.float64
+        )
         return cg(product, right, rtol=1e-3, maxiter=200)[0]
     if rows.size <= size:
         part = Z[rows]
         gram = part @ part.T
         gram = gram.toarray() if sparse.issparse(gram) else gram
         gram.flat[:: rows.size + 1] += 1.0 / sigma
-        return right - part.T @ cho_solve(cho_factor(gram, lower=True, overwrite_a=True), part @ right)
+        return right - part.T @ cho_solve(
+            cho_factor(gram, lower=True, overwrite_a=True), part @ right
+        )
     gram = np.zeros((size, size))
     for start in range(0, rows.size, BLOCK):
         part = Z[rows[start : start + BLOCK]]
@@ -170,7 +197,13 @@ def newton_solve(Z: Any, rows: NDArray[np.intp], sigma: float, right: Array) -> 
 
 
 def _slope_along(
-    w: Array, d: Array, scores: Array, change: Array, centre: Array, sigma: float, C: float
+    w: Array,
+    d: Array,
+    scores: Array,
+    change: Array,
+    centre: Array,
+    sigma: float,
+    C: float,
 ) -> Callable[[float], float]:
     """Return the derivative along d at w + t d as a function of t; O(n) per call."""
 

@@ -36,7 +36,8 @@ class Refined(NamedTuple):
     alpha : ndarray of shape (n,)
         Dual variables, 0 <= alpha <= 1 / (2 c n).
     bounds : list of float
-        The dual objective of the original problem, a lower bound on its optimum, before and after each step.
+        The dual objective of the original problem, a lower bound on its optimum, before
+        and after each step.
     objectives : list of float
         The objective of the original problem after each step.
     """
@@ -62,12 +63,14 @@ def refine(
 ) -> Refined:
     r"""Approach min_w f(w) = (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2 by SVMs in a growing subspace.
 
-    Each step adds the image w_k = X^T (y alpha_k) of the last dual variables to the subspace. It solves the SVM there,
-    an exact SVM on rows with one more feature; its dual variables are alpha_{k+1}. As the basis is orthonormal, the
-    objective of the restricted problem is f itself, so f(coef) never rises. When the image lies in the subspace, the
-    restricted optimum is the optimum. All alpha_k are feasible for the original dual. An exact line search between the
-    best one so far and the newest never lowers its objective, so the gap is certified for the *original* problem, which
-    is never solved.
+    Each step adds the image w_k = X^T (y alpha_k) of the last dual variables to the
+    subspace. It solves the SVM there, an exact SVM on rows with one more feature; its
+    dual variables are alpha_{k+1}. As the basis is orthonormal, the objective of the
+    restricted problem is f itself, so f(coef) never rises. When the image lies in the
+    subspace, the restricted optimum is the optimum. All alpha_k are feasible for the
+    original dual. An exact line search between the best one so far and the newest never
+    lowers its objective, so the gap is certified for the *original* problem, which is
+    never solved.
 
     Parameters
     ----------
@@ -118,7 +121,9 @@ def refine(
         bounds.append(bound)
         if solved.primal - bound <= tol * solved.primal:
             break
-    return Refined(span.expand(solved.w), y * (rows @ solved.w), best[0], bounds, objectives)
+    return Refined(
+        span.expand(solved.w), y * (rows @ solved.w), best[0], bounds, objectives
+    )
 
 
 def _better(
@@ -132,7 +137,9 @@ def _better(
         slope, square = float(step.sum() - best[1] @ change), float(change @ change)
         moves = np.flatnonzero(step)
         room = np.where(step > 0.0, largest - best[0], best[0])[moves]
-        widest = float(np.min(np.maximum(room, 0.0) / np.abs(step[moves]), initial=np.inf))
+        widest = float(
+            np.min(np.maximum(room, 0.0) / np.abs(step[moves]), initial=np.inf)
+        )
         t = 0.0
         if slope > 0.0:
             t = min(slope / square, widest) if square > 0.0 else widest

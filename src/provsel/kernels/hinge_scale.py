@@ -26,12 +26,15 @@ def best_scale(scores: Array, square: float, c: float) -> tuple[float, float]:
         return 0.0, 1.0
     n = scores.size
     positive = np.sort(scores[scores > 0.0])[::-1]
-    with np.errstate(over="ignore"):  # a score close to 0 reaches the margin at infinity
+    # a score close to 0 reaches the margin at infinity
+    with np.errstate(over="ignore"):
         kinks = 1.0 / positive
-    # on piece j the rows that reached their margin, the j largest scores, no longer count
+    # on piece j the rows that reached their margin, the j largest scores, no longer
+    # count
     active = (scores.sum() - np.append(0.0, np.cumsum(positive))) / n
     ends = np.append(kinks, np.inf)
-    piece = int(np.argmax(2.0 * c * square * ends >= active))  # the first piece with a non-negative slope at its end
+    # the first piece with a non-negative slope at its end
+    piece = int(np.argmax(2.0 * c * square * ends >= active))
     start = 0.0 if piece == 0 else kinks[piece - 1]
     t = float(np.clip(active[piece] / (2.0 * c * square), start, ends[piece]))
     return t, float(np.maximum(0.0, 1.0 - t * scores).mean() + c * t * t * square)

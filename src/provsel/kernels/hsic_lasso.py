@@ -31,7 +31,9 @@ OPTIMAL = 1e-9
 """Share of the largest penalty by which a feature may exceed the path's, from rounding."""
 
 
-def row_blocks(n: int, size: int, n_permutations: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def row_blocks(
+    n: int, size: int, n_permutations: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Return blocks of rows in random order, shape (n_blocks, size): all rows `n_permutations` times but a remainder.
 
     A single block of all rows, shape (1, n), if there are at most `size`.
@@ -45,9 +47,10 @@ def row_blocks(n: int, size: int, n_permutations: int, rng: np.random.Generator)
 def block_kernels(values: Array, discrete: NDArray[np.bool_]) -> Array:
     """Return the centred kernels of norm 1 of columns in blocks of rows, as vectors, shape (n_blocks * m, d).
 
-    Gaussian kernels of width 1; for codes, 1 / (their number in the block) for equal ones. A symmetric matrix of shape
-    (size, size) becomes a vector of its diagonal and, times sqrt(2), of the entries above it: m = size (size + 1) / 2
-    values with the same inner products.
+    Gaussian kernels of width 1; for codes, 1 / (their number in the block) for equal
+    ones. A symmetric matrix of shape (size, size) becomes a vector of its diagonal and,
+    times sqrt(2), of the entries above it: m = size (size + 1) / 2 values with the same
+    inner products.
 
     Parameters
     ----------
@@ -57,7 +60,8 @@ def block_kernels(values: Array, discrete: NDArray[np.bool_]) -> Array:
     n_blocks, size, d = values.shape
     kernels = np.empty((n_blocks, size * (size + 1) // 2, d))
     diagonal, above = kernels[:, :size], kernels[:, size:]
-    # by the rows of a kernel, in place: new memory for both values of all pairs costs more than exp
+    # by the rows of a kernel, in place: new memory for both values of all pairs costs
+    # more than exp
     for row, later, pairs in _upper_rows(size):
         np.subtract(values[:, later], values[:, row], out=above[:, pairs])
     equal = above[:, :, discrete] == 0
@@ -113,17 +117,26 @@ class KernelColumns:
     blocks: NDArray[np.int64]
 
     @classmethod
-    def of(cls, X: Array, discrete: NDArray[np.bool_], blocks: NDArray[np.int64]) -> KernelColumns:
+    def of(
+        cls, X: Array, discrete: NDArray[np.bool_], blocks: NDArray[np.int64]
+    ) -> KernelColumns:
         """Return the kernels of the columns of X, shape (n, d)."""
         deviation = X.std(axis=0)
-        return cls(X / np.where((deviation > 0) & ~discrete, deviation, 1.0), discrete, blocks)
+        return cls(
+            X / np.where((deviation > 0) & ~discrete, deviation, 1.0), discrete, blocks
+        )
 
     def compute(self, part: slice, columns: NDArray[np.int64]) -> Array:
         """Return the kernels of the given columns in a part of the blocks, shape (len(part) * m, len(columns))."""
-        return block_kernels(self.values[self.blocks[part, :, None], columns], self.discrete[columns])
+        return block_kernels(
+            self.values[self.blocks[part, :, None], columns], self.discrete[columns]
+        )
 
     def products(
-        self, columns: NDArray[np.int64], other_kernels: KernelColumns, other_columns: NDArray[np.int64]
+        self,
+        columns: NDArray[np.int64],
+        other_kernels: KernelColumns,
+        other_columns: NDArray[np.int64],
     ) -> Array:
         """Return the mean over the blocks of the inner products between kernels of two sets of columns.
 
@@ -142,7 +155,9 @@ class KernelColumns:
         n_values = size * (size + 1) // 2
         sums = np.zeros((columns.size, other_columns.size))
         width = max(1, BLOCK // n_values)
-        step = max(1, width // max(1, min(width, max(columns.size, other_columns.size))))
+        step = max(
+            1, width // max(1, min(width, max(columns.size, other_columns.size)))
+        )
         for start in range(0, n_blocks, step):
             part = slice(start, min(start + step, n_blocks))
             factors = other_kernels.compute(part, other_columns)
@@ -150,7 +165,9 @@ class KernelColumns:
                 sums += factors.T @ factors
                 continue
             for low in range(0, columns.size, width):
-                sums[low : low + width] += self.compute(part, columns[low : low + width]).T @ factors
+                sums[low : low + width] += (
+                    self.compute(part, columns[low : low + width]).T @ factors
+                )
         return sums / n_blocks
 
 
@@ -162,7 +179,8 @@ class HSICPath(NamedTuple):
     weights : ndarray of shape (d,)
         Not negative.
     relevance : ndarray of shape (d,)
-        HSIC of each feature with the target, from -1 to 1; with a single block from 0 to 1.
+        HSIC of each feature with the target, from -1 to 1; with a single block from 0
+        to 1.
     penalty : float
         lambda.
     """
@@ -172,7 +190,9 @@ class HSICPath(NamedTuple):
     penalty: float
 
 
-def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None, penalty: float) -> HSICPath:
+def hsic_lasso(
+    kernels: KernelColumns, target: KernelColumns, count: int | None, penalty: float
+) -> HSICPath:
     """Return the weights that minimise ||L - sum_j w_j K_j||^2 / 2 + lambda sum_j w_j, w >= 0, over the mean block.
 
     Parameters
@@ -180,13 +200,15 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
     kernels : KernelColumns of d columns
     target : KernelColumns of one column, with the same blocks
     count : int or None
-        lambda is the least value before more than `count` features have weight; None: `penalty` times the least lambda
-        at which no feature has weight.
+        lambda is the least value before more than `count` features have weight; None:
+        `penalty` times the least lambda at which no feature has weight.
     """
     d = kernels.values.shape[1]
     everything = np.arange(d)
     relevance = kernels.products(everything, target, np.arange(1))[:, 0]
-    candidates = np.sort(np.argsort(-relevance, kind="stable")[: max(N_CANDIDATES, 2 * (count or 0))])
+    candidates = np.sort(
+        np.argsort(-relevance, kind="stable")[: max(N_CANDIDATES, 2 * (count or 0))]
+    )
     while True:
         gram = kernels.products(candidates, kernels, candidates)
         penalties, path = _path(relevance[candidates], gram, count, penalty)
@@ -196,7 +218,8 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
             cross = kernels.products(others, kernels, candidates[active])
             left = relevance[others, None] - cross @ path[active]
             excess = (left - penalties - OPTIMAL * penalties[0]).max(axis=1)
-            # near lambda = 0 most features are candidates, though a longer path ends before: the worst come first
+            # near lambda = 0 most features are candidates, though a longer path ends
+            # before: the worst come first
             worst = np.argsort(-excess, kind="stable")[: candidates.size]
             others = others[worst[excess[worst] > 0]]
         if others.size == 0:
@@ -207,12 +230,16 @@ def hsic_lasso(kernels: KernelColumns, target: KernelColumns, count: int | None,
     return HSICPath(weights, relevance, float(penalties[-1]))
 
 
-def _path(relevance: Array, gram: Array, count: int | None, penalty: float) -> tuple[Array, Array]:
+def _path(
+    relevance: Array, gram: Array, count: int | None, penalty: float
+) -> tuple[Array, Array]:
     """Return the penalties at the breakpoints of the path, shape (n_steps,), and the weights there, shape (p, n_steps).
 
-    The path ends when `count` features have weight and one more would enter, or at `penalty` times the first penalty.
-    Least angle regression with non-negative weights: along a segment all features with weight have the gradient lambda.
-    A feature that depends on those in the path, such as a copy, keeps its gradient equal to lambda and does not enter.
+    The path ends when `count` features have weight and one more would enter, or at
+    `penalty` times the first penalty. Least angle regression with non-negative weights:
+    along a segment all features with weight have the gradient lambda. A feature that
+    depends on those in the path, such as a copy, keeps its gradient equal to lambda and
+    does not enter.
     """
     weights = np.zeros(relevance.size)
     level = max(0.0, float(relevance.max()))

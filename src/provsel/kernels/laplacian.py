@@ -24,14 +24,16 @@ TIE = 4e-12
 def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]:
     """Return the nearest other rows of each row, and the mean distance between rows, visiting each pair once.
 
-    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: no n x n matrix is formed. Among rows
-    at the same distance (`TIE`) lower row numbers come first. The graph therefore depends on neither the order of
-    floating-point sums nor the form of X.
+    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: no n x
+    n matrix is formed. Among rows at the same distance (`TIE`) lower row numbers come
+    first. The graph therefore depends on neither the order of floating-point sums nor
+    the form of X.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d), float64
-        Distances come from inner products; centre a dense X whose columns are far from zero.
+        Distances come from inner products; centre a dense X whose columns are far from
+        zero.
     n_neighbors : int
         Less than n.
 
@@ -52,7 +54,8 @@ def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]
         for second in range(first, n, step):
             columns = slice(second, min(second + step, n))
             tile = _squared_distances(X, norms, rows, columns)
-            # differences below the rounding of the norms are meaningless, and equal rows must be equal
+            # differences below the rounding of the norms are meaningless, and equal
+            # rows must be equal
             unknown = tile <= TIE * norms[rows, None]
             if unknown.any():
                 tile[unknown] = 0.0
@@ -61,14 +64,19 @@ def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]
                 total += float(np.sqrt(tile).sum())
                 np.fill_diagonal(tile, np.inf)
             else:
-                # every row meets the others in the order of their numbers: tiles above it came before
+                # every row meets the others in the order of their numbers: tiles above
+                # it came before
                 total += 2.0 * float(np.sqrt(tile).sum())
-                _merge(nearest[columns], squares[columns], tile.T, first, norms[columns])
+                _merge(
+                    nearest[columns], squares[columns], tile.T, first, norms[columns]
+                )
             _merge(nearest[rows], squares[rows], tile, second, norms[rows])
     return nearest, total / (n * (n - 1))
 
 
-def neighbor_edges(X: Matrix, neighbors: NDArray[np.int64]) -> tuple[NDArray[np.int64], Array]:
+def neighbor_edges(
+    X: Matrix, neighbors: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Array]:
     """Return the undirected edges that join a row with one of its neighbours, in either direction, and their lengths.
 
     Parameters
@@ -81,7 +89,8 @@ def neighbor_edges(X: Matrix, neighbors: NDArray[np.int64]) -> tuple[NDArray[np.
     edges : ndarray of shape (n_edges, 2), int64
         Each pair once, the lower row first, in increasing order.
     squares : ndarray of shape (n_edges,)
-        Squared distances, from differences of rows: exact to rounding, 0 for equal rows.
+        Squared distances, from differences of rows: exact to rounding, 0 for equal
+        rows.
     """
     n, k = neighbors.shape
     pairs = np.column_stack([np.repeat(np.arange(n), k), neighbors.ravel()])
@@ -114,12 +123,15 @@ def laplacian_scores(X: Matrix, edges: NDArray[np.int64], weights: Array) -> Arr
     ndarray of shape (d,)
     """
     n, d = X.shape
-    degrees: Array = np.bincount(edges.ravel(), np.repeat(weights, 2), minlength=n).astype(np.float64)
+    degrees: Array = np.bincount(
+        edges.ravel(), np.repeat(weights, 2), minlength=n
+    ).astype(np.float64)
     numerator = np.zeros(d)
     for start, stop in _blocks(len(edges), d):
         differences = _differences(X, edges[start:stop])
         numerator += _weighted_squares(differences, weights[start:stop])
-    # a column that is constant wherever there is an edge has variance 0 up to rounding, which must not decide
+    # a column that is constant wherever there is an edge has variance 0 up to rounding,
+    # which must not decide
     rows = X[degrees > 0]
     low, high = rows.min(axis=0), rows.max(axis=0)
     if sparse.issparse(X):
@@ -138,7 +150,9 @@ def _weighted_variance(X: Matrix, degrees: Array) -> Array:
         return variance
     X = sparse.csr_array(X)
     stored = np.repeat(degrees, np.diff(X.indptr))
-    on_values = np.bincount(X.indices, stored * (X.data - means[X.indices]) ** 2, minlength=X.shape[1])
+    on_values = np.bincount(
+        X.indices, stored * (X.data - means[X.indices]) ** 2, minlength=X.shape[1]
+    )
     off_values = degrees.sum() - np.bincount(X.indices, stored, minlength=X.shape[1])
     return on_values + np.maximum(off_values, 0.0) * means**2
 
@@ -151,13 +165,16 @@ def _squared_distances(X: Matrix, norms: Array, rows: slice, columns: slice) -> 
     return squares
 
 
-def _merge(nearest: NDArray[np.int64], squares: Array, tile: Array, start: int, norms: Array) -> None:
+def _merge(
+    nearest: NDArray[np.int64], squares: Array, tile: Array, start: int, norms: Array
+) -> None:
     """Update the nearest rows found so far, shape (m, k), and their squared distances by a tile, in place.
 
     Parameters
     ----------
     tile : ndarray of shape (m, w)
-        Squared distances to the rows start, ..., start + w - 1, which follow all earlier rows.
+        Squared distances to the rows start, ..., start + w - 1, which follow all
+        earlier rows.
     norms : ndarray of shape (m,)
     """
     k = squares.shape[1]
@@ -186,7 +203,9 @@ def _margin(squares: Array, norms: Array) -> Array:
     return np.where(np.isinf(squares), 0.0, TIE * (norms + squares))
 
 
-def _where_at_most(tile: Array, limits: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _where_at_most(
+    tile: Array, limits: Array
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return row and column numbers of the values of `tile` up to the limit of their row."""
     below = np.less_equal(tile, limits[:, None], order="K")
     if below.flags.c_contiguous:
@@ -208,7 +227,9 @@ def _squared_norms(X: Matrix) -> Array:
 
 def _weighted_squares(X: Matrix, weights: Array) -> Array:
     """Return the sum of weights_i X_ij^2 over the rows of X."""
-    return np.asarray(weights @ (X.multiply(X) if sparse.issparse(X) else X * X)).ravel()
+    return np.asarray(
+        weights @ (X.multiply(X) if sparse.issparse(X) else X * X)
+    ).ravel()
 
 
 def _blocks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:

@@ -20,11 +20,14 @@ EQUAL = 1e-10
 within which two columns enter together or the residual is zero."""
 
 
-def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Array, count: int) -> NDArray[np.int64]:
+def first_least_angles(
+    columns: Array, samples: NDArray[np.int64], targets: Array, count: int
+) -> NDArray[np.int64]:
     """Return the features in order of entry, shape (n_samples, count); -1 after the end of the path.
 
-    Columns have mean 0 and variance 1 on the rows of the sample. Those that are constant there, or in the span of
-    columns that entered before, never enter. Columns that enter together are sorted by index.
+    Columns have mean 0 and variance 1 on the rows of the sample. Those that are
+    constant there, or in the span of columns that entered before, never enter. Columns
+    that enter together are sorted by index.
 
     Parameters
     ----------
@@ -47,9 +50,10 @@ def first_least_angles(columns: Array, samples: NDArray[np.int64], targets: Arra
 class _Problems:
     """Least angle regression on several samples of the rows.
 
-    The product of the direction v with each active column is the sign of its correlation, so all active correlations
-    fall at rate 1. When a column enters, v changes by a multiple of its part orthogonal to the earlier ones, and
-    products with all columns are updated, so that no system is solved.
+    The product of the direction v with each active column is the sign of its
+    correlation, so all active correlations fall at rate 1. When a column enters, v
+    changes by a multiple of its part orthogonal to the earlier ones, and products with
+    all columns are updated, so that no system is solved.
 
     Attributes
     ----------
@@ -59,14 +63,17 @@ class _Problems:
     correlations, rates : ndarray of shape (n_samples, d)
         Products with the residual, and with v.
     remaining : ndarray of shape (n_samples, d)
-        Squared length of the part of each column, of length 1, that is orthogonal to the active ones.
+        Squared length of the part of each column, of length 1, that is orthogonal to
+        the active ones.
     closed : ndarray of shape (n_samples, d)
         Infinite if the column cannot enter any more, otherwise 0.
     largest : ndarray of shape (n_samples,)
         Absolute correlation of the active columns.
     """
 
-    def __init__(self, columns: Array, samples: NDArray[np.int64], targets: Array) -> None:
+    def __init__(
+        self, columns: Array, samples: NDArray[np.int64], targets: Array
+    ) -> None:
         self.columns = columns
         n_samples, m = samples.shape
         self.every = np.arange(n_samples)
@@ -77,7 +84,9 @@ class _Problems:
         varies = squares > EQUAL * m
         self.remaining = np.where(varies, 1.0, 0.0)
         self.closed = np.where(varies, 0.0, np.inf)
-        self.inverse_norms = np.where(varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0)
+        self.inverse_norms = np.where(
+            varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0
+        )
         residual = self._centred(targets)
         self.correlations = residual @ columns.T * self.inverse_norms
         self.rates = np.zeros_like(self.correlations)
@@ -104,12 +113,16 @@ class _Problems:
             chosen = self.every, np.maximum(entering, 0)
             basis[:, place] = fresh
             signs = np.sign(self.correlations[chosen])
-            growth = np.where(is_going, (signs - self.rates[chosen]) / np.where(is_going, lengths, 1.0), 0.0)
+            growth = np.where(
+                is_going,
+                (signs - self.rates[chosen]) / np.where(is_going, lengths, 1.0),
+                0.0,
+            )
             products = fresh @ self.columns.T
             products *= self.inverse_norms
             self.remaining -= products**2
-            # in text, most columns are copies within a half of the rows, and trying them one by one would take most of
-            # the time
+            # in text, most columns are copies within a half of the rows, and trying
+            # them one by one would take most of the time
             self.closed[self.remaining <= EQUAL] = np.inf
             products *= growth[:, None]
             self.rates += products
@@ -131,9 +144,14 @@ class _Problems:
             if step.any():
                 self.correlations -= step[:, None] * self.rates
             self.largest = self.largest - step
-            part = self._centred(self.columns[chosen]) * self.inverse_norms[self.every, chosen][:, None]
+            part = (
+                self._centred(self.columns[chosen])
+                * self.inverse_norms[self.every, chosen][:, None]
+            )
             for _ in range(2):  # twice, to remove rounding errors
-                part -= np.einsum("sk,skn->sn", np.einsum("skn,sn->sk", basis, part), basis)
+                part -= np.einsum(
+                    "sk,skn->sn", np.einsum("skn,sn->sk", basis, part), basis
+                )
             length = np.linalg.norm(part, axis=1)
             self.closed[self.every[waiting], chosen[waiting]] = np.inf
             enters = waiting & (length**2 > EQUAL)
@@ -146,8 +164,8 @@ class _Problems:
     def _steps(self) -> Array:
         """Return the step at which each column reaches the active correlation, shape (n_samples, d).
 
-        Infinite for closed columns. For copies of active columns it is a rounding error, so that they are chosen early,
-        and closed.
+        Infinite for closed columns. For copies of active columns it is a rounding
+        error, so that they are chosen early, and closed.
         """
         steps = self.largest[:, None] - self.correlations
         steps /= np.maximum(1.0 - self.rates, NEVER)

@@ -14,7 +14,9 @@ def leverage_scores(V: Array) -> Array:
     return np.einsum("ij,ij->i", V, V)
 
 
-def sample_with_replacement(p: Array, r: int, rng: np.random.Generator) -> tuple[Columns, Array]:
+def sample_with_replacement(
+    p: Array, r: int, rng: np.random.Generator
+) -> tuple[Columns, Array]:
     """Draw r times i.i.d. from p and merge repeated draws.
 
     Parameters
@@ -29,7 +31,8 @@ def sample_with_replacement(p: Array, r: int, rng: np.random.Generator) -> tuple
     indices : ndarray of shape (k,), int64
         The k <= r distinct columns, in order of their first draw.
     weights : ndarray of shape (k,)
-        sqrt(m_i / (r p_i)) after m_i draws: the squared weights 1 / (r p_i) of repeated draws are added.
+        sqrt(m_i / (r p_i)) after m_i draws: the squared weights 1 / (r p_i) of repeated
+        draws are added.
     """
     draws = rng.choice(p.size, size=r, p=p)
     indices, first, times = np.unique(draws, return_index=True, return_counts=True)
@@ -38,11 +41,14 @@ def sample_with_replacement(p: Array, r: int, rng: np.random.Generator) -> tuple
     return indices.astype(np.int64), np.sqrt(times / (r * p[indices]))
 
 
-def sample_without_replacement(p: Array, r: int, rng: np.random.Generator) -> tuple[Columns, Array]:
+def sample_without_replacement(
+    p: Array, r: int, rng: np.random.Generator
+) -> tuple[Columns, Array]:
     """Draw exactly r distinct columns with inclusion probabilities proportional to p, capped at one.
 
-    Systematic sampling on a random order of the columns (Madow 1949) meets the inclusion probabilities pi_i exactly.
-    With weights 1 / sqrt(pi_i), the sampled V^T R R^T V is therefore V^T V in expectation.
+    Systematic sampling on a random order of the columns (Madow 1949) meets the
+    inclusion probabilities pi_i exactly. With weights 1 / sqrt(pi_i), the sampled V^T R
+    R^T V is therefore V^T V in expectation.
 
     Parameters
     ----------

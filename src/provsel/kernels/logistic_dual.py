@@ -32,13 +32,17 @@ def dual_value(alpha: Array, square: float, C: float) -> float:
     return float(C * (entr(share) + entr(1.0 - share)).sum() - 0.5 * square)
 
 
-def logistic_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int = 500) -> PrimalDual:
+def logistic_dual(
+    Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: int = 500
+) -> PrimalDual:
     r"""Minimise f(w) = (1/n) sum_i log(1 + exp(-y_i <z_i, w>)) + c ||w||^2.
 
-    In units of 2 c this is ||w||^2 / 2 + C sum_i log(1 + exp(-s_i)) with s_i = y_i <z_i, w> and C = 1 / (2 c n). Solved
-    by Newton steps with line search. The dual variables are minus the derivatives of the losses, alpha_i = C / (1 +
-    exp(s_i)). For these the duality gap is ||w - Z^T (y alpha)||^2 / 2, half the squared norm of the gradient, so
-    cancellation does not limit it. Memory beside Z: a weighted copy, two if n <= l, and the square of the smaller side.
+    In units of 2 c this is ||w||^2 / 2 + C sum_i log(1 + exp(-s_i)) with s_i = y_i
+    <z_i, w> and C = 1 / (2 c n). Solved by Newton steps with line search. The dual
+    variables are minus the derivatives of the losses, alpha_i = C / (1 + exp(s_i)). For
+    these the duality gap is ||w - Z^T (y alpha)||^2 / 2, half the squared norm of the
+    gradient, so cancellation does not limit it. Memory beside Z: a weighted copy, two
+    if n <= l, and the square of the smaller side.
 
     Parameters
     ----------
@@ -78,17 +82,23 @@ def logistic_dual(Z: Any, y: Array, c: float, *, tol: float = 1e-6, max_iter: in
         t = line_search(_slope_along(w, direction, scores, change, C))
         w = w + t * direction
         scores = y * (Z @ w)
-    return PrimalDual(w, alpha, 2 * c * primal, 2 * c * (primal - difference), gap, gap <= tol, n_iter)
+    return PrimalDual(
+        w, alpha, 2 * c * primal, 2 * c * (primal - difference), gap, gap <= tol, n_iter
+    )
 
 
 def _newton_direction(Z: Any, weights: Array, gradient: Array) -> Array:
     """Solve (I + Z^T diag(weights) Z) x = gradient, shape (l,)."""
     roots = np.sqrt(weights)
-    weighted = sparse.diags_array(roots) @ Z if sparse.issparse(Z) else roots[:, None] * Z
+    weighted = (
+        sparse.diags_array(roots) @ Z if sparse.issparse(Z) else roots[:, None] * Z
+    )
     return newton_solve(weighted, np.flatnonzero(roots), 1.0, gradient)
 
 
-def _slope_along(w: Array, d: Array, scores: Array, change: Array, C: float) -> Callable[[float], float]:
+def _slope_along(
+    w: Array, d: Array, scores: Array, change: Array, C: float
+) -> Callable[[float], float]:
     """Return the derivative along d at w + t d as a function of t; O(n) per call."""
 
     def slope(t: float) -> float:

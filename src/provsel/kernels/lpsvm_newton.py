@@ -27,7 +27,8 @@ SLOPE_TRIALS = 12
 class Penalty:
     r"""The piecewise quadratic f of Fung and Mangasarian (2004), at one epsilon, with A = D X.
 
-    f(u) = -eps sum(u) + 1/2 (||(|A^T u| - 1)_+||^2 + (y^T u)^2 + ||(u - nu)_+||^2 + alpha ||(-u)_+||^2)
+    f(u) = -eps sum(u) + 1/2 (||(|A^T u| - 1)_+||^2 + (y^T u)^2 + ||(u - nu)_+||^2 +
+    alpha ||(-u)_+||^2)
     """
 
     A: Any
@@ -38,22 +39,40 @@ class Penalty:
 
     def value(self, u: Array, v: Array, balance: float) -> float:
         """Return f(u) from u, v = A^T u and balance = y^T u."""
-        over, high, low = np.maximum(np.abs(v) - 1.0, 0.0), np.maximum(u - self.nu, 0.0), np.minimum(u, 0.0)
+        over, high, low = (
+            np.maximum(np.abs(v) - 1.0, 0.0),
+            np.maximum(u - self.nu, 0.0),
+            np.minimum(u, 0.0),
+        )
         return float(
-            -self.epsilon * u.sum() + 0.5 * (over @ over + balance**2 + high @ high + self.alpha * (low @ low))
+            -self.epsilon * u.sum()
+            + 0.5 * (over @ over + balance**2 + high @ high + self.alpha * (low @ low))
         )
 
     def gradient(self, u: Array, v: Array, balance: float) -> Array:
         """Return the gradient, shape (n,)."""
         low = self.alpha * np.minimum(u, 0)
-        return self.A @ excess(v) + self.y * balance - self.epsilon + np.maximum(u - self.nu, 0) + low
+        return (
+            self.A @ excess(v)
+            + self.y * balance
+            - self.epsilon
+            + np.maximum(u - self.nu, 0)
+            + low
+        )
 
-    def slopes(self, u: Array, s: Array, v: Array, vs: Array, balance: float, ys: float) -> tuple[float, float]:
+    def slopes(
+        self, u: Array, s: Array, v: Array, vs: Array, balance: float, ys: float
+    ) -> tuple[float, float]:
         """Return the first and second derivative along s at u, for arguments already moved there."""
         high, low, active = u > self.nu, u < 0, np.abs(v) > 1
         first = -self.epsilon * s.sum() + excess(v) @ vs + balance * ys
         first += s[high] @ (u[high] - self.nu) + self.alpha * (s[low] @ u[low])
-        second = vs[active] @ vs[active] + ys**2 + s[high] @ s[high] + self.alpha * (s[low] @ s[low])
+        second = (
+            vs[active] @ vs[active]
+            + ys**2
+            + s[high] @ s[high]
+            + self.alpha * (s[low] @ s[low])
+        )
         return float(first), float(second)
 
 
@@ -62,13 +81,16 @@ def excess(v: Array) -> Array:
     return v - np.clip(v, -1.0, 1.0)
 
 
-def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: int = 3_000) -> LPSolution:
+def lpsvm_newton(
+    A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: int = 3_000
+) -> LPSolution:
     """Minimise the penalty for decreasing epsilon, until the relative duality gap is at most `tol`.
 
-    The published iteration takes full steps and diverges on easy data; here a step is the minimum along the
-    Newton direction, checked by Armijo's rule with halving. Its fixed epsilon is too coarse for text. After each
-    epsilon the equations of the active rows and columns are solved, which gives the vertex itself once the sets are
-    right. Every candidate is judged by its certificate, and the best is returned.
+    The published iteration takes full steps and diverges on easy data; here a step is
+    the minimum along the Newton direction, checked by Armijo's rule with halving. Its
+    fixed epsilon is too coarse for text. After each epsilon the equations of the active
+    rows and columns are solved, which gives the vertex itself once the sets are right.
+    Every candidate is judged by its certificate, and the best is returned.
 
     Parameters
     ----------
@@ -80,10 +102,13 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
         Price of a unit of slack, positive.
     """
     n, d = A.shape
-    A = A * nu  # in units of nu, 0 <= u <= 1 and the scale of X and nu no longer matter to epsilon
+    # in units of nu, 0 <= u <= 1 and the scale of X and nu no longer matter to epsilon
+    A = A * nu
     rows = A.tocsr()
     u, v, balance = np.zeros(n), np.zeros(d), 0.0
-    best = lpsvm_certified(A, y, 1.0, np.zeros(d), -1.0 if (y > 0).sum() * 2 >= n else 1.0, u)
+    best = lpsvm_certified(
+        A, y, 1.0, np.zeros(d), -1.0 if (y > 0).sum() * 2 >= n else 1.0, u
+    )
     epsilon, steps = FIRST_EPSILON, 0
     while epsilon >= LAST_EPSILON and steps < max_iter:
         f = Penalty(rows, y, 1.0, epsilon)
@@ -104,16 +129,27 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
         v, balance = A.T @ u, float(y @ u)
         w, gamma = excess(v) / epsilon, -balance / epsilon
         for candidate in ((w, gamma, u), _vertex(A, y, 1.0, u, v)):
-            certified = lpsvm_certified(A, y, 1.0, without_negligible(A, candidate[0]), *candidate[1:])
+            certified = lpsvm_certified(
+                A, y, 1.0, without_negligible(A, candidate[0]), *candidate[1:]
+            )
             best = certified if certified.gap < best.gap else best
         if best.gap <= tol:
             break
         epsilon *= SHRINK
-    return LPSolution(nu * best.w, best.gamma, nu * best.u, nu * best.objective, best.gap, steps)
+    return LPSolution(
+        nu * best.w, best.gamma, nu * best.u, nu * best.objective, best.gap, steps
+    )
 
 
 def newton_direction(
-    A: Any, y: Array, nu: float, u: Array, v: Array, g: Array, damping: float, alpha: float = ALPHA
+    A: Any,
+    y: Array,
+    nu: float,
+    u: Array,
+    v: Array,
+    g: Array,
+    damping: float,
+    alpha: float = ALPHA,
 ) -> Array:
     """Return -(B B^T + F)^-1 g, through the smaller of n and the number of active columns."""
     n = y.size
@@ -122,15 +158,28 @@ def newton_direction(
     if B.shape[1] >= n:
         H = (B @ B.T).toarray()
         H[np.diag_indices(n)] += F
-        return -cho_solve(cho_factor(H, lower=True, check_finite=False), g, check_finite=False)
+        return -cho_solve(
+            cho_factor(H, lower=True, check_finite=False), g, check_finite=False
+        )
     scaled = sparse.diags_array(1.0 / np.sqrt(F)) @ B
     K = (scaled.T @ scaled).toarray()
     K[np.diag_indices(K.shape[0])] += 1.0
-    inner = cho_solve(cho_factor(K, lower=True, check_finite=False), B.T @ (g / F), check_finite=False)
+    inner = cho_solve(
+        cho_factor(K, lower=True, check_finite=False), B.T @ (g / F), check_finite=False
+    )
     return (B @ inner - g) / F
 
 
-def _step(f: Penalty, u: Array, s: Array, v: Array, vs: Array, balance: float, ys: float, slope: float) -> float:
+def _step(
+    f: Penalty,
+    u: Array,
+    s: Array,
+    v: Array,
+    vs: Array,
+    balance: float,
+    ys: float,
+    slope: float,
+) -> float:
     """Return the step length: the root of the piecewise linear slope along s, halved until Armijo's rule holds."""
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(SLOPE_TRIALS):
@@ -139,16 +188,25 @@ def _step(f: Penalty, u: Array, s: Array, v: Array, vs: Array, balance: float, y
             break
         low, high = (t, high) if first < 0 else (low, t)
         guess = t - first / second if second > 0 else np.inf
-        t = guess if low < guess < high else (0.5 * (low + high) if high < np.inf else 2.0 * t)
+        t = (
+            guess
+            if low < guess < high
+            else (0.5 * (low + high) if high < np.inf else 2.0 * t)
+        )
     value_at_u = f.value(u, v, balance)
-    while f.value(u + t * s, v + t * vs, balance + t * ys) > value_at_u + ARMIJO * t * slope:
+    while (
+        f.value(u + t * s, v + t * vs, balance + t * ys)
+        > value_at_u + ARMIJO * t * slope
+    ):
         t *= 0.5
         if t < 1e-12:
             return 0.0
     return t
 
 
-def _vertex(A: Any, y: Array, nu: float, u: Array, v: Array) -> tuple[Array, float, Array]:
+def _vertex(
+    A: Any, y: Array, nu: float, u: Array, v: Array
+) -> tuple[Array, float, Array]:
     """Solve the optimality conditions with the active columns |v| > 1 and the free rows 0 < u < nu held fixed."""
     active, free = np.flatnonzero(np.abs(v) > 1.0), np.flatnonzero((u > 0) & (u < nu))
     w, fixed = np.zeros(v.size), np.where(u >= nu, nu, 0.0)

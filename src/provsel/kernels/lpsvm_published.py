@@ -30,12 +30,15 @@ DELTA = 1e-3
 """Added to the diagonal of the generalised Hessian."""
 
 
-def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None) -> LPSolution:
+def lpsvm_published(
+    A: Any, y: Array, nu: float, *, max_iter: int | None = None
+) -> LPSolution:
     """Take full Newton steps on the penalty of the dual, at one epsilon, from u = 0 on.
 
-    Nothing forces the steps to descend, so they may cycle until the limit; `converged` states whether the gradient
-    became small. Even then the weights solve a penalty problem, not the linear program: on text, several times as many
-    are non-zero. No small weight is rounded to zero.
+    Nothing forces the steps to descend, so they may cycle until the limit; `converged`
+    states whether the gradient became small. Even then the weights solve a penalty
+    problem, not the linear program: on text, several times as many are non-zero. No
+    small weight is rounded to zero.
 
     Parameters
     ----------
@@ -71,10 +74,20 @@ def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None)
         try:
             u = u + newton_direction(A, y, nu, u, v, g, DELTA, constants.alpha)
         except LinAlgError as error:
-            raise ArithmeticError(f"the published iteration has no direction in step {steps}: {error}") from error
+            raise ArithmeticError(
+                f"the published iteration has no direction in step {steps}: {error}"
+            ) from error
         steps += 1
         if not np.isfinite(u).all():
             raise ArithmeticError(f"the published iteration overflowed in step {steps}")
     w, gamma = excess(v) / constants.epsilon, -balance / constants.epsilon
     certified = lpsvm_certified(A, y, nu, w, gamma, u, steps)
-    return LPSolution(certified.w, certified.gamma, certified.u, certified.objective, certified.gap, steps, converged)
+    return LPSolution(
+        certified.w,
+        certified.gamma,
+        certified.u,
+        certified.objective,
+        certified.gap,
+        steps,
+        converged,
+    )

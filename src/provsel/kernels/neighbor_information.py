@@ -1,7 +1,7 @@
 """Mutual information of columns with a target, estimated by nearest neighbours: all columns of a block at once.
 
-Kraskov, Stoegbauer, Grassberger (2004) for two numbers, Ross (2014) for a number and a class. Columns are rows here,
-shape (d, n), so that each is contiguous.
+Kraskov, Stoegbauer, Grassberger (2004) for two numbers, Ross (2014) for a number and a
+class. Columns are rows here, shape (d, n), so that each is contiguous.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ STEPS = 1.2
 """Rows before and after a point that are compared with it, in units of sqrt(k n), which leaves few points open."""
 
 
-def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: int) -> Array:
+def information_with_classes(
+    columns: Array, y: NDArray[np.int64], n_neighbors: int
+) -> Array:
     """Return the mutual information, shape (d,), in nats, of numbers, shape (d, n), with the classes y = 0, 1, ..."""
     order = np.argsort(y, kind="stable")
     order = order[np.bincount(y)[y[order]] > 1]  # a class of one row has no neighbours
@@ -42,7 +44,9 @@ def information_with_classes(columns: Array, y: NDArray[np.int64], n_neighbors: 
     for part in column_blocks(len(columns), y.size, BLOCK):
         values = columns[part][:, order]
         everywhere = np.sort(values, axis=1)
-        for start, stop in pairwise([0, *(np.flatnonzero(np.diff(groups)) + 1), groups.size]):
+        for start, stop in pairwise(
+            [0, *(np.flatnonzero(np.diff(groups)) + 1), groups.size]
+        ):
             values[:, start:stop].sort(axis=1)
         radius, n_near, size = _radius_in_groups(values, groups[None, :], n_neighbors)
         counts = _counts(everywhere, values, _inside(values, radius))
@@ -65,8 +69,14 @@ def information_of_codes(codes: Codes, y: Array, n_neighbors: int) -> Array:
             kept = size[place] > 1
             if kept.any():
                 everywhere = np.sort(values[place, kept])[None, :]
-                counts = _counts(everywhere, values[place, kept][None, :], inside[place, kept][None, :])
-                information[feature] = _of_groups(n_near[place, kept], size[place, kept], counts)[0]
+                counts = _counts(
+                    everywhere,
+                    values[place, kept][None, :],
+                    inside[place, kept][None, :],
+                )
+                information[feature] = _of_groups(
+                    n_near[place, kept], size[place, kept], counts
+                )[0]
     return np.maximum(information, 0.0)
 
 
@@ -86,7 +96,11 @@ def information_with_numbers(columns: Array, y: Array, n_neighbors: int) -> Arra
         near = digammas[_counts(line, line, inside)].mean(axis=1)
         targets = np.broadcast_to(target, values.shape).reshape(1, -1)
         inside = _inside(targets, radius.reshape(1, -1))
-        near += digammas[_counts(target[None, :], targets, inside)].reshape(values.shape).mean(axis=1)
+        near += (
+            digammas[_counts(target[None, :], targets, inside)]
+            .reshape(values.shape)
+            .mean(axis=1)
+        )
         information[part] = digammas[n_samples] + digammas[n_neighbors] - near
     return np.maximum(information, 0.0)
 
@@ -96,8 +110,8 @@ def _radius_in_groups(
 ) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
     """Return the distance to the last neighbour in the group, how many neighbours these are, and the group's size.
 
-    `values`, shape (b, n), increase in each group; groups, shape (b, n) or (1, n), are contiguous. Groups of at most k
-    rows have fewer than k neighbours.
+    `values`, shape (b, n), increase in each group; groups, shape (b, n) or (1, n), are
+    contiguous. Groups of at most k rows have fewer than k neighbours.
     """
     size = _run_lengths(groups)
     n_near = np.minimum(n_neighbors, size - 1)
@@ -107,14 +121,19 @@ def _radius_in_groups(
         gap = np.full_like(values, np.inf)
         if step < values.shape[1]:
             same = groups[:, step:] == groups[:, :-step]
-            gap[:, :-step] = np.where(same, values[:, step:] - values[:, :-step], np.inf)
+            gap[:, :-step] = np.where(
+                same, values[:, step:] - values[:, :-step], np.inf
+            )
         after.append(gap)
         before.append(np.roll(gap, step, axis=1))
     radius = np.full_like(values, np.inf)
     for count in np.unique(n_near[n_near > 0]):
         nearest = np.full_like(values, np.inf)
-        for left in range(count + 1):  # neighbours in a line: some on the left, and the others on the right
-            np.minimum(nearest, np.maximum(before[left], after[count - left]), out=nearest)
+        # neighbours in a line: some on the left, and the others on the right
+        for left in range(count + 1):
+            np.minimum(
+                nearest, np.maximum(before[left], after[count - left]), out=nearest
+            )
         radius = np.where(n_near == count, nearest, radius)
     return radius, n_near, size
 
@@ -128,11 +147,17 @@ def _run_lengths(groups: NDArray[np.integer]) -> NDArray[np.int64]:
     return np.repeat(lengths, lengths).reshape(groups.shape)
 
 
-def _of_groups(n_near: NDArray[np.int64], size: NDArray[np.int64], counts: NDArray[np.int64]) -> Array:
+def _of_groups(
+    n_near: NDArray[np.int64], size: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Array:
     """Return Ross' estimate of each column from counts, shape (b, m), of points within the radius."""
     n_samples = counts.shape[1]
     digammas = digamma(np.arange(n_samples + 1))
-    return digammas[n_samples] + (digammas[n_near] - digammas[size]).mean() - digammas[counts].mean(axis=1)
+    return (
+        digammas[n_samples]
+        + (digammas[n_near] - digammas[size]).mean()
+        - digammas[counts].mean(axis=1)
+    )
 
 
 def _inside(values: Array, radius: Array) -> Array:
@@ -151,7 +176,8 @@ def _counts(everywhere: Array, values: Array, radius: Array) -> NDArray[np.int64
 def _places(lines: Array, rows: NDArray[np.int64], keys: Array) -> NDArray[np.int64]:
     """Return how many points of a sorted line are less than each key: for line `rows` of the lines, shape (b, m).
 
-    All keys are bisected together, in half the time of separate searches, whose branches processors cannot predict.
+    All keys are bisected together, in half the time of separate searches, whose
+    branches processors cannot predict.
     """
     n_lines, n_points = lines.shape
     n_halvings = n_points.bit_length()
@@ -168,15 +194,24 @@ def _places(lines: Array, rows: NDArray[np.int64], keys: Array) -> NDArray[np.in
     return places - starts
 
 
-def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], line: Array, n_neighbors: int) -> Array:
+def _radius_of_pairs(
+    values: Array,
+    target: Array,
+    by_value: NDArray[np.int64],
+    line: Array,
+    n_neighbors: int,
+) -> Array:
     """Return the distance of each point (value, target) to its neighbour number k, by the larger difference.
 
-    Shape (b, n), for values in the order of the sorted target; `by_value` orders them, which gives `line`.
+    Shape (b, n), for values in the order of the sorted target; `by_value` orders them,
+    which gives `line`.
     """
     n_samples = target.size
     if n_samples < MANY:
         n_steps = min(n_samples - 1, int(STEPS * np.sqrt(n_neighbors * n_samples)))
-        radius = _bound_by_steps(values.T, target[:, None], n_neighbors, n_steps).T.copy()
+        radius = _bound_by_steps(
+            values.T, target[:, None], n_neighbors, n_steps
+        ).T.copy()
         is_open = _gap_after(target[None, :], n_steps + 1) < radius
     else:
         radius, is_open = _bound_in_strips(values, target, n_neighbors)
@@ -184,11 +219,14 @@ def _radius_of_pairs(values: Array, target: Array, by_value: NDArray[np.int64], 
     return radius
 
 
-def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Array, NDArray[np.bool_]]:
+def _bound_in_strips(
+    values: Array, target: Array, n_neighbors: int
+) -> tuple[Array, NDArray[np.bool_]]:
     """Return upper bounds on the result of `_radius_of_pairs`, and where it may be lower, both of shape (b, n).
 
-    Strips of consecutive targets are sorted by value, and points a few places apart are compared. The points are
-    divided twice, shifted by half a strip, so that each is once far from the ends of its strip.
+    Strips of consecutive targets are sorted by value, and points a few places apart are
+    compared. The points are divided twice, shifted by half a strip, so that each is
+    once far from the ends of its strip.
     """
     n_columns, n_samples = values.shape
     height = int(STRIP * np.sqrt(n_neighbors * n_samples))
@@ -202,20 +240,31 @@ def _bound_in_strips(values: Array, target: Array, n_neighbors: int) -> tuple[Ar
         strips[:, members] = values
         strips = strips.reshape(n_columns, n_strips, height)
         order = np.argsort(strips, axis=2)
-        places = order + np.arange(0, strips.size, height).reshape(n_columns, n_strips, 1)
+        places = order + np.arange(0, strips.size, height).reshape(
+            n_columns, n_strips, 1
+        )
         strips = strips.take(places)
-        targets = np.pad(target, (lead, n_strips * height - lead - n_samples), constant_values=(-FAR, FAR))
+        targets = np.pad(
+            target,
+            (lead, n_strips * height - lead - n_samples),
+            constant_values=(-FAR, FAR),
+        )
         first = np.arange(0, targets.size, height)[:, None]
         before = np.append(-np.inf, targets)[first]
         after = np.append(targets, np.inf)[first + height]
         targets = targets.take(order + first)
         shape = (n_columns * n_strips, height)
-        nearest = _bound_by_steps(strips.reshape(shape).T, targets.reshape(shape).T, n_neighbors, n_steps)
+        nearest = _bound_by_steps(
+            strips.reshape(shape).T, targets.reshape(shape).T, n_neighbors, n_steps
+        )
         nearest = nearest.T.reshape(strips.shape)
         reach = _gap_after(strips, n_steps + 1)
         np.minimum(reach, targets - before, out=reach)
         np.minimum(reach, after - targets, out=reach)
-        for whole, part, combine in ((radius, nearest, np.minimum), (is_open, reach < nearest, np.logical_and)):
+        for whole, part, combine in (
+            (radius, nearest, np.minimum),
+            (is_open, reach < nearest, np.logical_and),
+        ):
             in_place = np.empty(part.size, dtype=part.dtype)
             in_place[places] = part
             combine(whole, in_place.reshape(n_columns, -1)[:, members], out=whole)
@@ -232,11 +281,13 @@ def _gap_after(ordered: Array, step: int) -> Array:
     return gap
 
 
-def _bound_by_steps(values: Array, targets: Array, n_neighbors: int, n_steps: int) -> Array:
+def _bound_by_steps(
+    values: Array, targets: Array, n_neighbors: int, n_steps: int
+) -> Array:
     """Return the distance to the k-th nearest of the points at most `n_steps` rows away, shape (n, b).
 
-    Values of shape (n, b), targets of shape (n, b) or (n, 1). Arrays are reused, because allocating memory costs more
-    than the arithmetic.
+    Values of shape (n, b), targets of shape (n, b) or (n, 1). Arrays are reused,
+    because allocating memory costs more than the arithmetic.
     """
     values, targets = np.ascontiguousarray(values), np.ascontiguousarray(targets)
     nearest = [np.full(values.shape, np.inf) for _ in range(n_neighbors)]
@@ -272,25 +323,32 @@ def _close(
 ) -> None:
     """Lower the bounds on the distance to the k-th neighbour, in place, for open points; all of shape (b, n).
 
-    A neighbour is no farther than the bound in value and in target: of the two intervals, the one with fewer points is
-    searched. Intervals of 2^i points or fewer are searched together.
+    A neighbour is no farther than the bound in value and in target: of the two
+    intervals, the one with fewer points is searched. Intervals of 2^i points or fewer
+    are searched together.
     """
     rows, points = np.nonzero(is_open)
-    reach = radius[rows, points] + 4 * np.spacing(np.abs(values[rows, points]) + radius[rows, points])
+    reach = radius[rows, points] + 4 * np.spacing(
+        np.abs(values[rows, points]) + radius[rows, points]
+    )
     first_value = _places(line, rows, values[rows, points] - reach)
     n_values = _places(line, rows, values[rows, points] + reach) - first_value
     first_target = target.searchsorted(target[points] - reach)
     n_targets = target.searchsorted(target[points] + reach, side="right") - first_target
     is_target = n_targets < n_values
     first = np.where(is_target, first_target, first_value)
-    exponent = np.ceil(np.log2(np.maximum(np.minimum(n_targets, n_values), k + 1))).astype(np.int64)
+    exponent = np.ceil(
+        np.log2(np.maximum(np.minimum(n_targets, n_values), k + 1))
+    ).astype(np.int64)
     for power in np.unique(exponent).tolist():
         width = min(2**power, target.size)
         members = np.flatnonzero(exponent == power)
         for part in column_blocks(members.size, width, BLOCK):
             some = members[part]
             row, point = rows[some][:, None], points[some][:, None]
-            near = np.minimum(first[some], target.size - width)[:, None] + np.arange(width)
+            near = np.minimum(first[some], target.size - width)[:, None] + np.arange(
+                width
+            )
             near = np.where(is_target[some][:, None], near, by_value[row, near])
             distance = np.abs(values[row, near] - values[row, point])
             np.maximum(distance, np.abs(target[near] - target[point]), out=distance)

@@ -1,7 +1,7 @@
 """One feature at a time: means and deviations of classes, F statistics, correlations with a target.
 
-Rows are processed in blocks, and columns are centred before they are squared, so that a large mean does not hide small
-deviations.
+Rows are processed in blocks, and columns are centred before they are squared, so that a
+large mean does not hide small deviations.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class ClassMoments:
     mean : ndarray of shape (d,)
         Means over all rows.
     between, within : ndarray of shape (d,)
-        Sums of squares of the classes' means around the mean, and of the rows around the mean of their class; 0 if only
-        rounding is left.
+        Sums of squares of the classes' means around the mean, and of the rows around
+        the mean of their class; 0 if only rounding is left.
     """
 
     sizes: Array
@@ -46,7 +46,9 @@ class ClassMoments:
     within: Array
 
 
-def class_moments(X: Matrix, y: NDArray[np.int64], weight: Array | None = None) -> ClassMoments:
+def class_moments(
+    X: Matrix, y: NDArray[np.int64], weight: Array | None = None
+) -> ClassMoments:
     """Return the moments of X, ndarray or CSR of shape (n, d), in the classes y = 0, 1, ..., rows weighted."""
     if weight is None:
         weight = np.ones(y.size)
@@ -119,7 +121,9 @@ def _weighted_sums(X: Matrix, weights: Any) -> Array:
     return sums
 
 
-def _squares_around(X: Matrix, centers: Array, y: NDArray[np.int64], weight: Array) -> tuple[Array, Array]:
+def _squares_around(
+    X: Matrix, centers: Array, y: NDArray[np.int64], weight: Array
+) -> tuple[Array, Array]:
     """Return the weighted sums of (X - centers[y])^2, and of X^2 or of (X - X[0])^2 for dense X, shape (d,)."""
     if sparse.issparse(X):
         return _sparse_squares_around(X, centers, y, weight)
@@ -131,21 +135,30 @@ def _squares_around(X: Matrix, centers: Array, y: NDArray[np.int64], weight: Arr
     return around, squares
 
 
-def _sparse_squares_around(X: Any, centers: Array, y: NDArray[np.int64], weight: Array) -> tuple[Array, Array]:
+def _sparse_squares_around(
+    X: Any, centers: Array, y: NDArray[np.int64], weight: Array
+) -> tuple[Array, Array]:
     """Do the same as `_squares_around`: values one by one, and the zeros of a class together."""
     n_features = X.shape[1]
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     labels, weights = y[rows], weight[rows]
     cells = labels * n_features + X.indices
     deviations = X.data - centers[labels, X.indices]
-    around = np.bincount(X.indices, weights * deviations**2, minlength=n_features).astype(np.float64, copy=False)
+    around = np.bincount(
+        X.indices, weights * deviations**2, minlength=n_features
+    ).astype(np.float64, copy=False)
     n_values = np.bincount(cells, minlength=centers.size).reshape(centers.shape)
-    weight_of_values = np.bincount(cells, weights, minlength=centers.size).reshape(centers.shape)
+    weight_of_values = np.bincount(cells, weights, minlength=centers.size).reshape(
+        centers.shape
+    )
     sizes = np.bincount(y, weights=weight)
     weight_of_zeros = np.maximum(sizes[:, None] - weight_of_values, 0.0)
-    weight_of_zeros[n_values == np.bincount(y)[:, None]] = 0.0  # not the difference between sums of the same weights
+    # not the difference between sums of the same weights
+    weight_of_zeros[n_values == np.bincount(y)[:, None]] = 0.0
     around += (weight_of_zeros * centers**2).sum(axis=0)
-    squares = np.bincount(X.indices, weights * X.data**2, minlength=n_features).astype(np.float64, copy=False)
+    squares = np.bincount(X.indices, weights * X.data**2, minlength=n_features).astype(
+        np.float64, copy=False
+    )
     return around, squares
 
 

@@ -69,15 +69,21 @@ class Pass:
     n_seen: int
 
 
-def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = None) -> Pass:
+def one_pass(
+    X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = None
+) -> Pass:
     """Return the result of a pass over the columns of X, shape (n, d), dense or CSC.
 
-    With `most`, a pass that keeps more columns is stopped early. Otherwise, if more than `DENSE` of the first `HEAD` of
-    the columns of a compressible matrix are kept, the pass restarts on the compressed rows. Compression costs n d^2 by
-    the Gram matrix, for which `DENSE_GRAM` suffices, or else 2 n d^2; the pass itself costs about n (d k + 3 k^2).
+    With `most`, a pass that keeps more columns is stopped early. Otherwise, if more
+    than `DENSE` of the first `HEAD` of the columns of a compressible matrix are kept,
+    the pass restarts on the compressed rows. Compression costs n d^2 by the Gram
+    matrix, for which `DENSE_GRAM` suffices, or else 2 n d^2; the pass itself costs
+    about n (d k + 3 k^2).
     """
     n, d = X.shape
-    state = OnlineLeverage.start(n, rule, key, capacity=0 if sparse.issparse(X) else min(n, d))
+    state = OnlineLeverage.start(
+        n, rule, key, capacity=0 if sparse.issparse(X) else min(n, d)
+    )
     head = int(HEAD * d) if most is None and _is_compressible(X) else 0
     first = state.advance(X[:, :head])
     compressed = None
@@ -89,17 +95,21 @@ def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = 
         state = OnlineLeverage.start(d, rule, key, capacity=d)
         return Pass(rule.rate, *state.advance(compressed), n_seen=d)
     rest = state.advance(X[:, head:], most)
-    positions, weights, scores = (np.concatenate(parts) for parts in zip(first, rest, strict=True))
+    positions, weights, scores = (
+        np.concatenate(parts) for parts in zip(first, rest, strict=True)
+    )
     return Pass(rule.rate, positions, weights, scores, state.n_seen)
 
 
 def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> Pass:
     """Return the pass that keeps r columns, or otherwise the closest one that was tried.
 
-    The random number of a column is the same at every rate. The number kept mostly grows with the rate, but not always,
-    because a column that is kept early lowers the scores of later ones. Regula falsi, or bisection if that makes little
-    progress, finds a rate at which the count steps over r, and a search around it finds the nearest count. This takes
-    about 2 to 6 passes, or 20 if the count jumps over r; a pass stops once it has kept too many to be the nearest.
+    The random number of a column is the same at every rate. The number kept mostly
+    grows with the rate, but not always, because a column that is kept early lowers the
+    scores of later ones. Regula falsi, or bisection if that makes little progress,
+    finds a rate at which the count steps over r, and a search around it finds the
+    nearest count. This takes about 2 to 6 passes, or 20 if the count jumps over r; a
+    pass stops once it has kept too many to be the nearest.
 
     Parameters
     ----------
@@ -130,7 +140,8 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
             best, gap = tried, abs(count - r)
         return r if count < r and _is_saturated(tried) else count
 
-    # the first rate keeps r columns if all score 1, because r random numbers are below it
+    # the first rate keeps r columns if all score 1, because r random numbers are below
+    # it
     draws = uniforms(key, 0, d)
     draws[: rule.n_initial] = 0.0
     search = _RateSearch(r, float(np.append(np.sort(draws), 1.0)[r - 1 : r + 1].mean()))
@@ -142,7 +153,10 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
         # nearest first, alternately below and above, within three per cent
         for step in range(NEIGHBOURS):
             if gap:
-                kept(search.rate * (1.0 + 2e-3) ** ((-1) ** step * (step // 2 + 1) ** 2.5))
+                kept(
+                    search.rate
+                    * (1.0 + 2e-3) ** ((-1) ** step * (step // 2 + 1) ** 2.5)
+                )
     assert best is not None  # some pass kept at most r columns
     return best
 
@@ -152,7 +166,8 @@ class _RateSearch:
 
     def __init__(self, r: int, rate: float) -> None:
         self.rate, self._r = _rounded(rate), r
-        # logarithms of the last rate that kept fewer than r columns, or more, and of that number as a share of r
+        # logarithms of the last rate that kept fewer than r columns, or more, and of
+        # that number as a share of r
         self._low: tuple[float, float] | None = None
         self._high: tuple[float, float] | None = None
         self._step, self._left, self._width = 0.0, math.inf, math.inf
@@ -170,14 +185,21 @@ class _RateSearch:
         else:
             self._high = x, y
         if self._low is None or self._high is None:
-            # assumes that the count is proportional to the rate; if that gains little, steps double
+            # assumes that the count is proportional to the rate; if that gains little,
+            # steps double
             step = min(OVERSHOOT * abs(y), math.log(BRACKET))
-            self._step = step if abs(y) < 0.5 * self._left else max(step, 2 * self._step)
+            self._step = (
+                step if abs(y) < 0.5 * self._left else max(step, 2 * self._step)
+            )
             self._left = abs(y)
             x += math.copysign(self._step, -y)
         else:
             before, self._width = self._width, self._high[0] - self._low[0]
-            share = self._low[1] / (self._low[1] - self._high[1]) if self._width < 0.5 * before else 0.5
+            share = (
+                self._low[1] / (self._low[1] - self._high[1])
+                if self._width < 0.5 * before
+                else 0.5
+            )
             x = self._low[0] + self._width * min(max(share, EDGE), 1 - EDGE)
         self.rate = _rounded(math.exp(x))
 
@@ -195,10 +217,12 @@ def _is_saturated(tried: Pass) -> bool:
 def compressed_rows(X: Matrix) -> Matrix:
     """Return a triangular matrix, shape (d, d), with the inner products of the columns of X, if that is smaller.
 
-    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned unchanged unless
-    n > 2 d, or if it is float32. The factor of the Gram matrix is used if columns are far from dependent. Otherwise
-    sparse rows are made dense chunk by chunk. Householder QR of a triangle stacked on the next chunk keeps each column
-    to a relative error of about 1e-15, which the Gram matrix would not.
+    Online leverage scores depend on inner products only. X, shape (n, d), dense or
+    sparse, is returned unchanged unless n > 2 d, or if it is float32. The factor of the
+    Gram matrix is used if columns are far from dependent. Otherwise sparse rows are
+    made dense chunk by chunk. Householder QR of a triangle stacked on the next chunk
+    keeps each column to a relative error of about 1e-15, which the Gram matrix would
+    not.
     """
     if not _is_compressible(X):
         return X
@@ -218,7 +242,8 @@ def compressed_rows(X: Matrix) -> Matrix:
 def gram_factor(X: Matrix) -> Array | None:
     """Return the upper Cholesky factor of X^T X, shape (d, d), or None if its condition is worse than `SAFE`.
 
-    It takes one product of n d^2 operations, half of those of QR. Zero columns stay zero.
+    It takes one product of n d^2 operations, half of those of QR. Zero columns stay
+    zero.
     """
     gram = (X.T @ X).toarray() if sparse.issparse(X) else X.T @ X
     lengths = np.sqrt(np.diagonal(gram))
@@ -234,5 +259,6 @@ def gram_factor(X: Matrix) -> Array | None:
 
 
 def _is_compressible(X: Matrix) -> bool:
-    # columns of float32 count as outside the span by another tolerance, which their rows in float64 would lose
+    # columns of float32 count as outside the span by another tolerance, which their
+    # rows in float64 would lose
     return bool(X.shape[0] > 2 * X.shape[1] and X.dtype != np.float32)

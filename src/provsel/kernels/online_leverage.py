@@ -40,7 +40,8 @@ class Rule:
     rate : float
         c: a column of score l is kept with probability min(c l, 1).
     outside_scores_one : bool
-        Whether a column outside the span scores 1, or its projection alone. Without a ridge only.
+        Whether a column outside the span scores 1, or its projection alone. Without a
+        ridge only.
     ridge : float
         Ridge; 0 for the pseudo-inverse.
     n_initial : int
@@ -71,11 +72,14 @@ def theory_rate(n: int, epsilon: float) -> float:
 def uniforms(key: NDArray[np.uint64], start: int, count: int) -> Array:
     """Return the uniform numbers of the stream positions start, ..., start + count - 1.
 
-    Philox is a counter-based generator: the number of a position depends on `key`, shape (2,), and the position only.
-    Neither block sizes nor interruptions nor earlier kept columns change it.
+    Philox is a counter-based generator: the number of a position depends on `key`,
+    shape (2,), and the position only. Neither block sizes nor interruptions nor earlier
+    kept columns change it.
     """
     counter, skip = divmod(start, 4)  # a counter gives four numbers
-    return np.random.Generator(np.random.Philox(key=key, counter=counter)).random(skip + count)[skip:]
+    return np.random.Generator(np.random.Philox(key=key, counter=counter)).random(
+        skip + count
+    )[skip:]
 
 
 def panel_width(n: int) -> int:
@@ -103,18 +107,23 @@ class OnlineLeverage:
     n_kept: int = 0
 
     @classmethod
-    def start(cls, n: int, rule: Rule, key: NDArray[np.uint64], capacity: int = 0) -> OnlineLeverage:
+    def start(
+        cls, n: int, rule: Rule, key: NDArray[np.uint64], capacity: int = 0
+    ) -> OnlineLeverage:
         """Return the state before the first column of length n; `capacity` as for `KeptSpan`."""
         return cls(rule, key, KeptSpan(n, rule.ridge, capacity))
 
-    def advance(self, block: Matrix, most: int | None = None) -> tuple[NDArray[np.int64], Array, Array]:
+    def advance(
+        self, block: Matrix, most: int | None = None
+    ) -> tuple[NDArray[np.int64], Array, Array]:
         """Process the columns of `block`, in place.
 
         Parameters
         ----------
         block : ndarray, or sparse in CSC form, of shape (n, b)
         most : int, optional
-            Stop as soon as more columns than this are kept in total; the rest of the block is not read.
+            Stop as soon as more columns than this are kept in total; the rest of the
+            block is not read.
 
         Returns
         -------
@@ -125,7 +134,11 @@ class OnlineLeverage:
         scores : ndarray of shape (b,)
             Clipped score min((1 + epsilon) a^T (W W^T)^+ a, 1) of each column.
         """
-        tolerance = OUTSIDE_SINGLE if block.dtype == np.float32 and not self.rule.ridge else OUTSIDE
+        tolerance = (
+            OUTSIDE_SINGLE
+            if block.dtype == np.float32 and not self.rule.ridge
+            else OUTSIDE
+        )
         draws = uniforms(self.key, self.n_seen, block.shape[1])
         positions: list[int] = []
         weights: list[float] = []
@@ -133,23 +146,39 @@ class OnlineLeverage:
         step = panel_width(block.shape[0])
         for first in range(0, block.shape[1], step):
             part = slice(first, first + step)
-            kept = self._advance_panel(Panel(self.span, block[:, part]), draws[part], scores[part], tolerance, most)
+            kept = self._advance_panel(
+                Panel(self.span, block[:, part]),
+                draws[part],
+                scores[part],
+                tolerance,
+                most,
+            )
             positions += [self.n_seen + column for column, _ in kept]
             weights += [weight for _, weight in kept]
             self.n_seen += scores[part].size
             if most is not None and self.n_kept > most:
                 break
-        return np.array(positions, dtype=np.int64), np.array(weights, dtype=np.float64), scores
+        return (
+            np.array(positions, dtype=np.int64),
+            np.array(weights, dtype=np.float64),
+            scores,
+        )
 
     def _advance_panel(
-        self, panel: Panel, draws: Array, scores: Array, tolerance: float, most: int | None
+        self,
+        panel: Panel,
+        draws: Array,
+        scores: Array,
+        tolerance: float,
+        most: int | None,
     ) -> list[tuple[int, float]]:
         """Score and keep the columns of a panel, filling `scores`, shape (b,), in place.
 
-        Scores are computed ahead for a window of columns; after a kept column the window restarts at one column, and it
-        doubles while none is kept. Every score is therefore computed with the current factor. Correcting old scores by
-        subtraction would lose all digits after a column much longer than the earlier ones. At most half of the work is
-        wasted.
+        Scores are computed ahead for a window of columns; after a kept column the
+        window restarts at one column, and it doubles while none is kept. Every score is
+        therefore computed with the current factor. Correcting old scores by subtraction
+        would lose all digits after a column much longer than the earlier ones. At most
+        half of the work is wasted.
         """
         rule, b = self.rule, draws.size
         nonzero = panel.lengths > 0
@@ -157,14 +186,18 @@ class OnlineLeverage:
             panel.hold(np.arange(b))
         window = slice(0, b)
         window_scores = self._scores(panel, window, tolerance)
-        likely = np.flatnonzero(nonzero & (draws < FORESIGHT * rule.probability(window_scores)))
+        likely = np.flatnonzero(
+            nonzero & (draws < FORESIGHT * rule.probability(window_scores))
+        )
         if not rule.needs_residuals:
             panel.hold(likely)
         panel.sharpen(likely)
         kept: list[tuple[int, float]] = []
         ahead = b
         while True:
-            p = np.where(self.n_kept < rule.n_initial, 1.0, rule.probability(window_scores))
+            p = np.where(
+                self.n_kept < rule.n_initial, 1.0, rule.probability(window_scores)
+            )
             accepted = np.flatnonzero(nonzero[window] & (draws[window] < p))
             if accepted.size:
                 j = window.start + int(accepted[0])
@@ -172,7 +205,11 @@ class OnlineLeverage:
                 panel.keep(j, root, tolerance)
                 kept.append((j, 1.0 / root))
                 self.n_kept += 1
-                window, window_scores, ahead = slice(window.start, j + 1), window_scores[: accepted[0] + 1], 0
+                window, window_scores, ahead = (
+                    slice(window.start, j + 1),
+                    window_scores[: accepted[0] + 1],
+                    0,
+                )
             scores[window] = window_scores
             if window.stop >= b or (most is not None and self.n_kept > most):
                 return kept

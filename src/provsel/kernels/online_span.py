@@ -28,10 +28,11 @@ SHRUNK = 0.1
 class KeptSpan:
     """Orthonormal Q and triangular R with W W^T + ridge I = Q P R^T R P Q^T on span(W), for the kept columns W.
 
-    P reverses the order, so that R begins with the newest direction. Without a ridge, a column outside the span adds a
-    row and a column in front of R and changes nothing else: R^T is W in reversed coordinates. Other columns update R by
-    the QR factor of [R; z^T P], so that no condition number is squared. W itself is not stored: O(n m) numbers, m =
-    rank(W) <= k, and O(n m) operations per kept column.
+    P reverses the order, so that R begins with the newest direction. Without a ridge, a
+    column outside the span adds a row and a column in front of R and changes nothing
+    else: R^T is W in reversed coordinates. Other columns update R by the QR factor of
+    [R; z^T P], so that no condition number is squared. W itself is not stored: O(n m)
+    numbers, m = rank(W) <= k, and O(n m) operations per kept column.
 
     Parameters
     ----------
@@ -39,7 +40,8 @@ class KeptSpan:
         Length of a column.
     ridge : float, default=0.0
     capacity : int, default=0
-        Directions for which address space is reserved; untouched memory is not allocated.
+        Directions for which address space is reserved; untouched memory is not
+        allocated.
     """
 
     def __init__(self, n: int, ridge: float = 0.0, capacity: int = 0) -> None:
@@ -87,13 +89,15 @@ class KeptSpan:
         ----------
         z : ndarray of shape (m,)
         e : ndarray of shape (n,) or None
-            Part outside the span, orthogonal to Q up to rounding of the whole column; None if there is none.
+            Part outside the span, orthogonal to Q up to rounding of the whole column;
+            None if there is none.
         done : int, default=0
-            Number of leading columns of Q to which it is orthogonal up to rounding of e itself.
+            Number of leading columns of Q to which it is orthogonal up to rounding of e
+            itself.
         """
         if e is not None:
-            # e may be 1e-10 of its column: project once more, otherwise the new direction is orthogonal to six digits
-            # only
+            # e may be 1e-10 of its column: project once more, otherwise the new
+            # direction is orthogonal to six digits only
             directions = self.basis[:, done:]
             again = directions.T @ e
             e = e - directions @ again
@@ -110,12 +114,16 @@ class KeptSpan:
         if self.rank:
             R = self._corner()[: self.rank]
             copied = np.array(R, order="F")
-            R[:] = lapack.dtpqrt(0, min(TILE, self.rank), copied, z[None, ::-1], overwrite_a=1)[0]
+            R[:] = lapack.dtpqrt(
+                0, min(TILE, self.rank), copied, z[None, ::-1], overwrite_a=1
+            )[0]
 
     def _corner(self) -> Array:
         """Return an array, shape (room, m), whose first m rows are R; LAPACK uses it without a copy."""
         start = (self._room - self.rank) * (self._room + 1)
-        return self._numbers[start : start + self._room * self.rank].reshape((self._room, self.rank), order="F")
+        return self._numbers[start : start + self._room * self.rank].reshape(
+            (self._room, self.rank), order="F"
+        )
 
     def _reserve(self, room: int) -> None:
         """Enlarge the storage of R to `room` columns of this many numbers."""
@@ -139,9 +147,10 @@ class KeptSpan:
 class Panel:
     """Columns B, shape (n, b), with their coordinates in the basis of `span`, which `keep` extends in place.
 
-    Scores need the coordinates only. Residuals B - Q Q^T B would cost twice as much more. They are computed
-    together, by matrix products, for the columns that are predicted to be kept (`hold`, `sharpen`). For other kept
-    columns they are computed one by one. Predictions affect results only by rounding.
+    Scores need the coordinates only. Residuals B - Q Q^T B would cost twice as much
+    more. They are computed together, by matrix products, for the columns that are
+    predicted to be kept (`hold`, `sharpen`). For other kept columns they are computed
+    one by one. Predictions affect results only by rounding.
 
     Attributes
     ----------
@@ -177,7 +186,10 @@ class Panel:
 
     def sharpen(self, columns: NDArray[np.int64]) -> None:
         """Project held residuals once more, so that they are orthogonal to Q up to their own rounding."""
-        slots, every = np.searchsorted(self._held, columns), columns.size == self._held.size
+        slots, every = (
+            np.searchsorted(self._held, columns),
+            columns.size == self._held.size,
+        )
         E = self._E if every else np.array(self._E[:, slots], order="F")
         again = self.span.basis.T @ E
         self._subtract(E, again)
@@ -188,7 +200,11 @@ class Panel:
 
     def keep(self, j: int, root: float, tolerance: float) -> None:
         """Append column j, divided by `root`, to the span."""
-        span, rank, slot = self.span, self.span.rank, int(np.searchsorted(self._held, j))
+        span, rank, slot = (
+            self.span,
+            self.span.rank,
+            int(np.searchsorted(self._held, j)),
+        )
         z, later = self._Z[:rank, j], slot
         if slot < self._held.size and self._held[slot] == j:
             e, later = self._E[:, slot], slot + 1
@@ -197,7 +213,9 @@ class Panel:
         length = float(np.linalg.norm(e))
         sharp = later > slot and length > SHRUNK * self._sharp[slot]
         outside = length > tolerance * self.lengths[j]
-        span.append(z / root, e / root if outside else None, done=self._base if sharp else 0)
+        span.append(
+            z / root, e / root if outside else None, done=self._base if sharp else 0
+        )
         if span.rank == rank:
             return
         q = span.basis[:, rank]

@@ -55,7 +55,9 @@ class Forest:
         is_leaf = np.concatenate([tree.children_left for tree in trees]) == LEAF
         left = np.concatenate([tree.children_left for tree in trees]) + offsets
         right = np.concatenate([tree.children_right for tree in trees]) + offsets
-        feature = np.where(is_leaf, LEAF, np.concatenate([tree.feature for tree in trees]))
+        feature = np.where(
+            is_leaf, LEAF, np.concatenate([tree.feature for tree in trees])
+        )
         value = np.concatenate([tree.value[:, 0, :] for tree in trees])
         if shares:
             value = value / value.sum(axis=1, keepdims=True)
@@ -64,7 +66,9 @@ class Forest:
         return cls(feature, threshold, left, right, value, roots, repeats)
 
 
-def _repeats(feature: Integers, left: Integers, right: Integers, is_leaf: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _repeats(
+    feature: Integers, left: Integers, right: Integers, is_leaf: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Return whether each node splits on the feature of an ancestor."""
     inner = np.flatnonzero(~is_leaf)
     parent = np.full(feature.size, -1)
@@ -81,12 +85,16 @@ def _repeats(feature: Integers, left: Integers, right: Integers, is_leaf: NDArra
 
 
 def permutation_importances(
-    forest: Forest, X: NDArray[np.float32], permutations: Integers, score: Callable[[Floats], Floats]
+    forest: Forest,
+    X: NDArray[np.float32],
+    permutations: Integers,
+    score: Callable[[Floats], Floats],
 ) -> Floats:
     """Return the loss of score when a feature is permuted, shape (d, n_repeats).
 
-    A tree is re-evaluated for a row only if the row's path tests the feature. Features that no tree uses therefore cost
-    nothing, and others only the parts of the paths below them.
+    A tree is re-evaluated for a row only if the row's path tests the feature. Features
+    that no tree uses therefore cost nothing, and others only the parts of the paths
+    below them.
 
     Parameters
     ----------
@@ -95,7 +103,8 @@ def permutation_importances(
     permutations : ndarray of shape (n_repeats, n)
         Rows from which a permuted feature is taken, the same for all features.
     score : callable
-        Scores sums over the trees, shape (m, n, n_outputs); returns shape (m,), higher is better.
+        Scores sums over the trees, shape (m, n, n_outputs); returns shape (m,), higher
+        is better.
     """
     d = X.shape[1]
     used = np.unique(forest.feature[forest.feature != LEAF])
@@ -130,7 +139,12 @@ def _pairs(forest: Forest, n: int) -> Iterator[tuple[Integers, Integers]]:
 
 
 def _leaves(
-    forest: Forest, X: NDArray[np.float32], rows: Integers, nodes: Integers, sources: Integers, permuted: Integers
+    forest: Forest,
+    X: NDArray[np.float32],
+    rows: Integers,
+    nodes: Integers,
+    sources: Integers,
+    permuted: Integers,
 ) -> Integers:
     """Return the leaves of rows from given nodes on, with the feature `permuted` taken from the rows `sources`."""
     leaves = nodes.copy()
@@ -146,7 +160,9 @@ def _leaves(
     return leaves
 
 
-def _changes(forest: Forest, X: NDArray[np.float32], permutation: Integers, features: Integers) -> Floats:
+def _changes(
+    forest: Forest, X: NDArray[np.float32], permutation: Integers, features: Integers
+) -> Floats:
     """Return the change of the sums when each feature is permuted, shape (n_features, n, n_outputs)."""
     n, n_outputs = X.shape[0], forest.value.shape[1]
     place = np.full(X.shape[1], -1)
@@ -161,7 +177,9 @@ def _changes(forest: Forest, X: NDArray[np.float32], permutation: Integers, feat
         other_leaves = _leaves(forest, X, tested, nodes, permutation[tested], permuted)
         cells = place[permuted] * n + tested
         for output, values in enumerate(forest.value.T):
-            np.add.at(changes[output], cells, values[other_leaves] - values[leaves[pairs]])
+            np.add.at(
+                changes[output], cells, values[other_leaves] - values[leaves[pairs]]
+            )
     return np.moveaxis(changes.reshape(n_outputs, features.size, n), 0, 2)
 
 

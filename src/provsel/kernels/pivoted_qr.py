@@ -1,11 +1,13 @@
 """Column-pivoted QR for its pivots only: rank-revealing selection of columns, dense or sparse.
 
-The pivots are those of LAPACK's geqp3 (Businger and Golub), which would need a dense X and updates all of it.
-Three things make them cheap here, none of which changes a pivot:
+The pivots are those of LAPACK's geqp3 (Businger and Golub), which would need a dense X
+and updates all of it. Three things make them cheap here, none of which changes a pivot:
 
-1. Only the *norms* of the residuals are kept. With the new direction q they fall by (q^T x_j)^2, and q^T X costs
-   the non-zeros of X: the residual columns themselves, and R, are never formed.
-2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only if its column could be the next pivot: the
+1. Only the *norms* of the residuals are kept. With the new direction q they fall by
+   (q^T x_j)^2, and q^T X costs the non-zeros of X: the residual columns themselves, and
+   R, are never formed.
+2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only if its column
+   could be the next pivot: the
 others can wait, because residuals only decrease.
 3. If Q would be large, X_S R^-1 replaces it (`column_span.SparseSpan`).
 """
@@ -51,28 +53,42 @@ class PivotedQR:
     Attributes
     ----------
     pivots : ndarray of shape (k,), int64
-        In order. Norms of residuals within a relative 1e-10 of the largest count as equal, and the lowest index is
-        taken, so that the result does not depend on rounding.
+        In order. Norms of residuals within a relative 1e-10 of the largest count as
+        equal, and the lowest index is taken, so that the result does not depend on
+        rounding.
     exhausted : bool
-        No residual norm exceeds 8 max(n, d) eps times the norm of its column: k is the numerical rank.
+        No residual norm exceeds 8 max(n, d) eps times the norm of its column: k is the
+        numerical rank.
 
     References
     ----------
-    Businger and Golub (1965); Drmac and Bujanovic (2008) on the cancellation in downdated norms; Bjorck (1987)
-    on corrected seminormal equations.
+    Businger and Golub (1965); Drmac and Bujanovic (2008) on the cancellation in
+    downdated norms; Bjorck (1987) on corrected seminormal equations.
     """
 
     def __init__(self, X: Any) -> None:
         self._X = prepared_columns(X)
-        self._transposed = self._X.T  # creating a SciPy object costs more than a small product
+        # creating a SciPy object costs more than a small product
+        self._transposed = self._X.T
         self._span: ExplicitSpan | SparseSpan
         large = self._X.shape[0] * min(self._X.shape) >= LARGE_Q
-        self._span = SparseSpan(self._X) if sparse.issparse(self._X) and large else ExplicitSpan(self._X)
-        squares = self._X.power(2).sum(axis=0) if sparse.issparse(self._X) else np.einsum("ij,ij->j", self._X, self._X)
+        self._span = (
+            SparseSpan(self._X)
+            if sparse.issparse(self._X) and large
+            else ExplicitSpan(self._X)
+        )
+        squares = (
+            self._X.power(2).sum(axis=0)
+            if sparse.issparse(self._X)
+            else np.einsum("ij,ij->j", self._X, self._X)
+        )
         self._norms = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
-        self._left = self._norms**2  # squared residual norms; -inf once a column is a pivot
+        # squared residual norms; -inf once a column is a pivot
+        self._left = self._norms**2
         self._exact = self._left.copy()  # their last exact values
-        self._zero = (8 * max(self._X.shape) * np.finfo(np.float64).eps * self._norms) ** 2
+        self._zero = (
+            8 * max(self._X.shape) * np.finfo(np.float64).eps * self._norms
+        ) ** 2
         self._pivots: list[int] = []
         self.exhausted = False
 
@@ -85,7 +101,10 @@ class PivotedQR:
         """Take these columns before any others, leaving out those that depend on earlier ones (in place)."""
         for column in columns.tolist():
             outside = float(self._span.outside(np.array([column]))[0])
-            if outside > self._zero[column] and outside > ROUNDING * self._norms[column] ** 2:
+            if (
+                outside > self._zero[column]
+                and outside > ROUNDING * self._norms[column] ** 2
+            ):
                 self._append(column)
             else:
                 self._left[column] = -np.inf
@@ -118,9 +137,9 @@ class PivotedQR:
     def rest_of_swaps(self) -> Columns:
         """Return the columns that are not pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
 
-        Each pivot swaps places with the column at the position of its step. Columns that were never pivots stay where
-        the swaps left them: mostly in the order of X, with the columns that made room for a pivot in the old position
-        of that pivot.
+        Each pivot swaps places with the column at the position of its step. Columns
+        that were never pivots stay where the swaps left them: mostly in the order of X,
+        with the columns that made room for a pivot in the old position of that pivot.
         """
         order = np.arange(self._norms.size)
         place = order.copy()
@@ -146,7 +165,8 @@ class PivotedQR:
             if stale.size > block:
                 stale = stale[np.argpartition(-reach[stale], block)[:block]]
             exact = self._span.outside(stale)
-            exact[exact <= self._zero[stale]] = 0.0  # rounding, beside the column's own length
+            # rounding, beside the column's own length
+            exact[exact <= self._zero[stale]] = 0.0
             self._left[stale] = self._exact[stale] = exact
         if top <= 0:
             return None
@@ -156,7 +176,8 @@ class PivotedQR:
 def remaining_by_norm(norms: NDArray[np.float64], pivots: Columns) -> Columns:
     """Return the columns that are not pivots, by decreasing norm, ties and zeros by index.
 
-    Once the rank is exhausted all residuals are zero up to rounding, and only norms are left as a criterion.
+    Once the rank is exhausted all residuals are zero up to rounding, and only norms are
+    left as a criterion.
 
     Parameters
     ----------

@@ -30,8 +30,9 @@ BLOCK = 2**20
 def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
     """Draw k rows S of V with probability det(V_S)^2: one pass of adaptive randomized pivoting.
 
-    Row after row is drawn with probability proportional to its squared residual outside the rows drawn before. This is
-    the projection determinantal point process with kernel V V^T. O(d k) per draw.
+    Row after row is drawn with probability proportional to its squared residual outside
+    the rows drawn before. This is the projection determinantal point process with
+    kernel V V^T. O(d k) per draw.
 
     Parameters
     ----------
@@ -51,7 +52,9 @@ def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
     left, U = norms.copy(), np.zeros((k, k))
     for t in range(k):
         if abs(left.sum() - (k - t)) > DRIFT:
-            left = np.maximum(norms - np.einsum("ij,ij->i", V @ U[:, :t], V @ U[:, :t]), 0.0)
+            left = np.maximum(
+                norms - np.einsum("ij,ij->i", V @ U[:, :t], V @ U[:, :t]), 0.0
+            )
             left[chosen] = 0.0
         j = _draw(left, rng.random(1))[0]
         u = V[j] - U[:, :t] @ (U[:, :t].T @ V[j])
@@ -64,12 +67,15 @@ def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
     return np.array(chosen, dtype=np.int64)
 
 
-def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Generator) -> Columns:
+def randomly_pivoted_columns(
+    X: Any, r: int, block_size: int, rng: np.random.Generator
+) -> Columns:
     """Draw up to r columns, each with probability proportional to its squared residual outside those drawn before.
 
-    A block of columns is proposed by the residuals at its start; in turn, each is accepted with probability equal to
-    its current residual over its initial one. The distribution is that of single draws, whatever the size of the
-    blocks, but X is read once per block. O(r nnz + (n + d) r^2).
+    A block of columns is proposed by the residuals at its start; in turn, each is
+    accepted with probability equal to its current residual over its initial one. The
+    distribution is that of single draws, whatever the size of the blocks, but X is read
+    once per block. O(r nnz + (n + d) r^2).
 
     Parameters
     ----------
@@ -81,14 +87,16 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
     Returns
     -------
     ndarray of shape (k,), int64
-        In order of the draws; k < r if the residual of every column is below 8 max(n, d) eps of its length.
+        In order of the draws; k < r if the residual of every column is below 8 max(n,
+        d) eps of its length.
 
     References
     ----------
     Epperly, Tropp, Webber (2024), arXiv 2410.03969, accelerated by rejection.
     """
     squares = column_squares(X)
-    zeros = (8 * max(X.shape) * np.finfo(np.float64).eps) ** 2 * squares  # the part of a column left by rounding
+    # the part of a column left by rounding
+    zeros = (8 * max(X.shape) * np.finfo(np.float64).eps) ** 2 * squares
     left, exact = squares.copy(), float(squares.sum())
     Q = np.zeros((X.shape[0], 0), order="F")
     chosen: list[int] = []
@@ -108,7 +116,9 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
         new = qr(new - Q @ (Q.T @ new), mode="economic", check_finite=False)[0]
         chosen += proposed[accepted].tolist()
         Q = np.hstack([Q, new])
-        left = np.maximum(left - np.einsum("ij,ij->i", products := transposed @ new, products), 0.0)
+        left = np.maximum(
+            left - np.einsum("ij,ij->i", products := transposed @ new, products), 0.0
+        )
         left[chosen] = 0.0
         if left.sum() < WORN * exact:
             left = _exact_residuals(X, Q, zeros, chosen)
@@ -149,7 +159,9 @@ def residual_squares(X: Any, Q: Array, columns: Columns | None = None) -> Array:
     return squares
 
 
-def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArray[np.int64]:
+def _accepted(
+    block: Array, at_start: Array, chances: Array, most: int
+) -> NDArray[np.int64]:
     """Return the positions in the block that are accepted, up to `most`: a Cholesky factorisation with rejections.
 
     Parameters
@@ -161,17 +173,21 @@ def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArr
     chances : ndarray of shape (b,)
         Uniform numbers.
     """
-    exponent = -int(np.frexp(at_start.max())[1]) // 2  # otherwise products of squares of small values underflow
+    # otherwise products of squares of small values underflow
+    exponent = -int(np.frexp(at_start.max())[1]) // 2
     block, at_start = np.ldexp(block, exponent), np.ldexp(at_start, 2 * exponent)
     gram = block.T @ block
     accepted: list[int] = []
     for i in range(at_start.size):
-        # the first has its whole residual: a downdated norm in `at_start` must not refuse it
+        # the first has its whole residual: a downdated norm in `at_start` must not
+        # refuse it
         if gram[i, i] > 0 and (i == 0 or chances[i] * at_start[i] < gram[i, i]):
             accepted.append(i)
             if len(accepted) == most:
                 break
-            gram[i + 1 :, i + 1 :] -= np.outer(gram[i + 1 :, i], gram[i, i + 1 :]) / gram[i, i]
+            gram[i + 1 :, i + 1 :] -= (
+                np.outer(gram[i + 1 :, i], gram[i, i + 1 :]) / gram[i, i]
+            )
             repeats = np.flatnonzero(np.diagonal(gram) <= EXHAUSTED * at_start)
             gram[repeats, repeats] = 0.0
     return np.array(accepted, dtype=np.int64)
@@ -180,4 +196,8 @@ def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArr
 def _draw(weights: Array, uniforms: Array) -> NDArray[np.int64]:
     """Return positions drawn with probabilities proportional to `weights`, shape (d,), one for each uniform number."""
     ends = np.cumsum(weights)
-    return np.searchsorted(ends, uniforms * ends[-1], side="right").clip(max=weights.size - 1).astype(np.int64)
+    return (
+        np.searchsorted(ends, uniforms * ends[-1], side="right")
+        .clip(max=weights.size - 1)
+        .astype(np.int64)
+    )

@@ -19,7 +19,8 @@ BLOCK = 1 << 20
 def mean_ranks(X: Matrix) -> Matrix:
     """Return the ranks in each column of X, shape (n, d); equal values get their mean rank.
 
-    For sparse X the rank of the zeros of each column is subtracted, so that the result is sparse.
+    For sparse X the rank of the zeros of each column is subtracted, so that the result
+    is sparse.
     """
     if sparse.issparse(X):
         return _sparse_ranks(sparse.csc_array(X))
@@ -40,7 +41,8 @@ def _sparse_ranks(X: Any) -> Any:
     run = np.cumsum(is_new) - 1
     length = np.bincount(run)
     last = np.cumsum(length)
-    mean_place = (last - (length - 1) / 2)[run] - X.indptr[columns]  # among the values of the column, from 1
+    # among the values of the column, from 1
+    mean_place = (last - (length - 1) / 2)[run] - X.indptr[columns]
     n_negative = np.bincount(columns, X.data < 0, minlength=n_features)[columns]
     n_zeros = (n_samples - np.diff(X.indptr))[columns]
     rank = mean_place + np.where(values > 0, n_zeros, 0)
@@ -52,8 +54,8 @@ def _sparse_ranks(X: Any) -> Any:
 def value_places(X: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return the place of each value among the distinct ones of its column, from 0, shape (n, d).
 
-    float32, which scikit-learn's trees do not copy, can hold the ranks of 16 million rows, but not the values
-    themselves if they are large or close to each other.
+    float32, which scikit-learn's trees do not copy, can hold the ranks of 16 million
+    rows, but not the values themselves if they are large or close to each other.
     """
     n, d = X.shape
     ranks = np.empty((n, d), dtype=np.float32)

@@ -31,8 +31,8 @@ class RelativeSVD:
     singular_values : ndarray of shape (rank,)
         In decreasing order.
     error : float
-        Bound, to first order, on the relative error of each singular value: from the arithmetic, and from rounding
-        errors in X.
+        Bound, to first order, on the relative error of each singular value: from the
+        arithmetic, and from rounding errors in X.
     """
 
     V: Array
@@ -54,8 +54,8 @@ class _Factors:
 def relative_svd(X: Any) -> RelativeSVD | None:
     r"""Return the singular values of X = D_r B D_c with errors that do not depend on the scales D_r and D_c.
 
-    Complete pivoting gives L D U with well-conditioned L and U if B allows it, and all scales in D. QR of L D and
-    Jacobi rotations keep them apart. O(n^2 d) for n <= d.
+    Complete pivoting gives L D U with well-conditioned L and U if B allows it, and all
+    scales in D. QR of L D and Jacobi rotations keep them apart. O(n^2 d) for n <= d.
 
     Parameters
     ----------
@@ -65,12 +65,14 @@ def relative_svd(X: Any) -> RelativeSVD | None:
     Returns
     -------
     RelativeSVD or None
-        None if X does not have full rank, is too large, or has scales whose squares underflow.
+        None if X does not have full rank, is too large, or has scales whose squares
+        underflow.
 
     References
     ----------
-    Demmel, Gu, Eisenstat, Slapnicar, Veselic, Drmac (1999), Computing the singular value decomposition with high
-    relative accuracy, Algorithm 3.1; Drmac and Veselic (2008) for the rotations, LAPACK's dgejsv.
+    Demmel, Gu, Eisenstat, Slapnicar, Veselic, Drmac (1999), Computing the singular
+    value decomposition with high relative accuracy, Algorithm 3.1; Drmac and Veselic
+    (2008) for the rotations, LAPACK's dgejsv.
     """
     n, d = X.shape
     if min(n, d) * n * d > LARGE_WORK:
@@ -79,9 +81,13 @@ def relative_svd(X: Any) -> RelativeSVD | None:
     factors = _complete_pivoting(X if n <= d else X.T)
     if factors is None:
         return None
-    Q, R, order = qr(factors.L * factors.D, mode="economic", pivoting=True, check_finite=False)
+    Q, R, order = qr(
+        factors.L * factors.D, mode="economic", pivoting=True, check_finite=False
+    )
     W = R @ factors.U[order]
-    sizes, right, left, work, _, info = dgejsv(W.T, joba=0, jobu=0, jobv=0, jobr=1, jobt=1, jobp=1)
+    sizes, right, left, work, _, info = dgejsv(
+        W.T, joba=0, jobu=0, jobv=0, jobr=1, jobt=1, jobp=1
+    )
     if info != 0:
         return None
     singular_values = sizes * (work[0] / work[1])
@@ -122,23 +128,40 @@ def _swap(A: Array, order: NDArray[np.int64], first: int, second: int) -> None:
 def _relative_error(factors: _Factors) -> float:
     r"""Return a first-order bound on the relative differences between the singular values of L D U and of X.
 
-    X = L D U + E with |E| <= u |L| |D| |U|, u about n eps, which also covers rounded values of X. That is
-    L (I + K) D (U + F) with |K| <= u |K|_1 and |F| <= u |F|_1 below: the part of L^-1 E U^-1 below the diagonal goes
-    to L, the rest to U. Factors close to the identity change singular values by the same relative amount.
+    X = L D U + E with |E| <= u |L| |D| |U|, u about n eps, which also covers rounded
+    values of X. That is L (I + K) D (U + F) with |K| <= u |K|_1 and |F| <= u |F|_1
+    below: the part of L^-1 E U^-1 below the diagonal goes to L, the rest to U. Factors
+    close to the identity change singular values by the same relative amount.
     """
     L, D, U = factors.L, np.abs(factors.D), factors.U
     n = L.shape[0]
     identity = np.eye(n)
-    L_inverse = solve_triangular(L, identity, lower=True, unit_diagonal=True, check_finite=False)
-    U_inverse = solve_triangular(U[:, :n], identity, unit_diagonal=True, check_finite=False)
+    L_inverse = solve_triangular(
+        L, identity, lower=True, unit_diagonal=True, check_finite=False
+    )
+    U_inverse = solve_triangular(
+        U[:, :n], identity, unit_diagonal=True, check_finite=False
+    )
     reached = (np.abs(L_inverse) @ np.abs(L)) @ (D[:, None] * np.abs(U))
     inner = reached[:, :n] @ np.abs(U_inverse)
     below = np.tril(inner, -1)
     K = below / D
-    F = np.hstack([np.triu(inner) @ np.abs(U[:, :n]), reached[:, n:] + below @ np.abs(U[:, n:])]) / D[:, None]
+    F = (
+        np.hstack(
+            [
+                np.triu(inner) @ np.abs(U[:, :n]),
+                reached[:, n:] + below @ np.abs(U[:, n:]),
+            ]
+        )
+        / D[:, None]
+    )
     L_sizes = svd(L, compute_uv=False, check_finite=False)
     U_sizes = svd(U, compute_uv=False, check_finite=False)
     L_condition = L_sizes[0] / L_sizes[-1]
     U_condition = U_sizes[0] / U_sizes[-1]
-    amplified = L_condition * np.linalg.norm(K) + np.linalg.norm(F) / U_sizes[-1] + L_condition * U_condition
+    amplified = (
+        L_condition * np.linalg.norm(K)
+        + np.linalg.norm(F) / U_sizes[-1]
+        + L_condition * U_condition
+    )
     return float((n + 2) * np.finfo(np.float64).eps * amplified)

@@ -83,14 +83,18 @@ class UnitRows:
             sums += codes.shape[1] * cdist(codes[rows], codes, "hamming")
         return sums
 
-    def distances_of_pairs(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Array:
+    def distances_of_pairs(
+        self, rows: NDArray[np.int64], others: NDArray[np.int64]
+    ) -> Array:
         """Return the sums of the differences between the given pairs of rows, both of shape (m,), shape (m,)."""
         sums = np.empty(rows.size)
         step = max(1, CACHED // self.values.shape[1])
         for start in range(0, rows.size, step):
             part = slice(start, start + step)
             differences = np.abs(self.values[rows[part]] - self.values[others[part]])
-            np.sign(differences[:, self.n_numbers :], out=differences[:, self.n_numbers :])
+            np.sign(
+                differences[:, self.n_numbers :], out=differences[:, self.n_numbers :]
+            )
             sums[part] = differences.sum(axis=1)
         return sums
 
@@ -102,7 +106,9 @@ class UnitRows:
         n, n_rows = len(self.values), rows.stop - rows.start
         larger = np.zeros((n_rows, n), dtype=np.float32)
         for first in range(0, self.n_numbers, ROUGH_COLUMNS):
-            numbers = self.values[:, first : min(first + ROUGH_COLUMNS, self.n_numbers)].astype(np.float32)
+            numbers = self.values[
+                :, first : min(first + ROUGH_COLUMNS, self.n_numbers)
+            ].astype(np.float32)
             _add_larger(larger, numbers, rows)
         total = self.values[:, : self.n_numbers].sum(axis=1).astype(np.float32)
         larger *= 2
@@ -119,7 +125,9 @@ class UnitRows:
         roundings = ROUGH_COLUMNS + n_features / ROUGH_COLUMNS + 8
         return float(roundings * n_features * np.finfo(np.float32).eps)
 
-    def distance_blocks(self, *, rough: bool = False) -> Iterator[tuple[slice, NDArray[Any]]]:
+    def distance_blocks(
+        self, *, rough: bool = False
+    ) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield blocks of rows and their distances to all rows, shape (m, n); a row is infinitely far from itself."""
         n = len(self.values)
         step = n if n <= WHOLE_ROWS else max(1, BLOCK // n)
@@ -132,20 +140,31 @@ class UnitRows:
                 distances = self.all_distances()
             else:
                 distances = self.distances_from(rows)
-            distances[np.arange(len(distances)), np.arange(rows.start, rows.stop)] = np.inf
+            distances[np.arange(len(distances)), np.arange(rows.start, rows.stop)] = (
+                np.inf
+            )
             yield rows, distances
 
     def mean_distance(self) -> float:
         """Return the mean distance between rows, from the sorted columns."""
         n = len(self.values)
         places = 2.0 * np.arange(n) - (n - 1)
-        total = float(places @ np.sort(self.values[:, : self.n_numbers], axis=0).sum(axis=1))
+        total = float(
+            places @ np.sort(self.values[:, : self.n_numbers], axis=0).sum(axis=1)
+        )
         for codes in self.values[:, self.n_numbers :].T:
             counts = np.unique(codes, return_counts=True)[1]
             total += (n * n - float(counts @ counts)) / 2
         return total / (n * (n - 1) / 2)
 
-    def add_differences(self, totals: Array, row: int, near: NDArray[np.int64], weights: Array, buffer: Array) -> None:
+    def add_differences(
+        self,
+        totals: Array,
+        row: int,
+        near: NDArray[np.int64],
+        weights: Array,
+        buffer: Array,
+    ) -> None:
         """Add the weighted differences between one row and others to totals, shape (q, d), in place.
 
         Parameters
@@ -153,7 +172,8 @@ class UnitRows:
         near : ndarray of shape (m,), int64
         weights : ndarray of shape (q, m)
         buffer : ndarray of shape (step, d)
-            Space for differences: allocating new memory each time would cost more than they do.
+            Space for differences: allocating new memory each time would cost more than
+            they do.
         """
         n_numbers = self.n_numbers
         for start in range(0, near.size, len(buffer)):
@@ -167,7 +187,9 @@ class UnitRows:
             totals += weights[:, start : start + part.size] @ differences
 
 
-def _add_larger(sums: NDArray[np.float32], values: NDArray[np.float32], rows: slice) -> None:
+def _add_larger(
+    sums: NDArray[np.float32], values: NDArray[np.float32], rows: slice
+) -> None:
     """Add the sum of the larger values of two rows to sums, shape (m, n), in place, of `rows` and all rows."""
     ones = np.ones(values.shape[1], dtype=np.float32)
     step = max(1, ROUGH_BLOCK // values.shape[1])
@@ -185,14 +207,17 @@ def _add_larger(sums: NDArray[np.float32], values: NDArray[np.float32], rows: sl
             sums[start : start + step, :start] = sums[:start, start : start + step].T
 
 
-def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array], *, rough: bool = False) -> Array:
+def weighted_differences(
+    rows: UnitRows, weigh: Callable[[slice, Array], Array], *, rough: bool = False
+) -> Array:
     """Return the sums over all pairs of rows of weight times difference, in each column of X, shape (q, d).
 
     Parameters
     ----------
     rows : UnitRows
     weigh : callable
-        Gets rows and their distances to all, shape (m, n); returns the weights of these pairs, shape (q, m, n).
+        Gets rows and their distances to all, shape (m, n); returns the weights of these
+        pairs, shape (q, m, n).
     rough : bool, default=False
         Whether rough distances suffice for `weigh`.
     """
@@ -202,7 +227,8 @@ def weighted_differences(rows: UnitRows, weigh: Callable[[slice, Array], Array],
     for block, distances in rows.distance_blocks(rough=rough):
         weights = weigh(block, distances)
         totals = np.zeros((len(weights), d)) if totals is None else totals
-        if len(distances) == n and 8 * np.count_nonzero(weights) > weights.size:  # i and j differ as j and i
+        # i and j differ as j and i
+        if len(distances) == n and 8 * np.count_nonzero(weights) > weights.size:
             weights = np.triu(weights + weights.transpose(0, 2, 1))
         for place, row in enumerate(range(block.start, block.stop)):
             of_row = weights[:, place]
@@ -229,17 +255,24 @@ class Nearest:
     @classmethod
     def of(cls, rows: UnitRows) -> Nearest:
         """Return the weighting for the given rows: few rows or few columns are faster with exact distances."""
-        return cls(rows, len(rows.values) >= ROUGH_ROWS and rows.n_numbers >= ROUGH_COLUMNS // 4)
+        return cls(
+            rows,
+            len(rows.values) >= ROUGH_ROWS and rows.n_numbers >= ROUGH_COLUMNS // 4,
+        )
 
-    def shares(self, distances: Array, count: int, first_row: int, first_column: int) -> Array:
+    def shares(
+        self, distances: Array, count: int, first_row: int, first_column: int
+    ) -> Array:
         """Return the weight of each row among the `count` nearest, shape (m, n): they sum to 1.
 
-        Rows that share the last place share its weight, so that their order does not matter.
+        Rows that share the last place share its weight, so that their order does not
+        matter.
 
         Parameters
         ----------
         distances : ndarray of shape (m, n)
-            From rows first_row, first_row + 1, ... to rows first_column, first_column + 1, ...
+            From rows first_row, first_row + 1, ... to rows first_column, first_column +
+            1, ...
         """
         if count == 0:
             return np.zeros(distances.shape)
@@ -249,12 +282,17 @@ class Nearest:
         tied = distances <= last * (1 + TIED) + doubt
         tied &= ~nearer
         left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
-        if self.rough:  # exact distances separate tied rows if there are more of them than places left
+        # exact distances separate tied rows if there are more of them than places left
+        if self.rough:
             doubtful = np.flatnonzero(np.count_nonzero(tied, axis=1) > left[:, 0])
             places, columns = np.nonzero(tied[doubtful])
             exact = np.full((doubtful.size, distances.shape[1]), np.inf)
-            exact[places, columns] = self.rows.distances_of_pairs(first_row + doubtful[places], first_column + columns)
-            last = np.take_along_axis(np.sort(exact, axis=1), left[doubtful] - 1, axis=1)
+            exact[places, columns] = self.rows.distances_of_pairs(
+                first_row + doubtful[places], first_column + columns
+            )
+            last = np.take_along_axis(
+                np.sort(exact, axis=1), left[doubtful] - 1, axis=1
+            )
             surely = exact < last * (1 - TIED)
             nearer[doubtful] |= surely
             tied[doubtful] = (exact <= last * (1 + TIED)) & ~surely
@@ -276,7 +314,8 @@ def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Ar
     n_neighbors : int
         Rows of the same class, and of each other one; fewer if a class has fewer.
     """
-    by_class = np.argsort(y, kind="stable")  # slices of classes are faster than lists of their rows
+    # slices of classes are faster than lists of their rows
+    by_class = np.argsort(y, kind="stable")
     rows = UnitRows(rows.values[by_class], rows.n_numbers, rows.columns)
     own = y[by_class]
     counts = np.bincount(own)
@@ -288,14 +327,27 @@ def relieff_scores(rows: UnitRows, y: NDArray[np.int64], n_neighbors: int) -> Ar
         weights = np.empty((1, *distances.shape))
         for label, (count, end) in enumerate(zip(counts, ends, strict=True)):
             members = slice(end - count, end)
-            first, last = np.clip([end - count, end], block.start, block.stop) - block.start
-            for part, n_others in ((slice(first, last), count - 1), (slice(first), count), (slice(last, None), count)):
+            first, last = (
+                np.clip([end - count, end], block.start, block.stop) - block.start
+            )
+            for part, n_others in (
+                (slice(first, last), count - 1),
+                (slice(first), count),
+                (slice(last, None), count),
+            ):
                 first_row = block.start + part.indices(len(distances))[0]
-                share = nearest.shares(distances[part, members], min(n_neighbors, n_others), first_row, members.start)
+                share = nearest.shares(
+                    distances[part, members],
+                    min(n_neighbors, n_others),
+                    first_row,
+                    members.start,
+                )
                 if n_others < count:
                     weights[0, part, members] = -share
                 else:
-                    weights[0, part, members] = share * (prior[label] / (1 - prior[own[block][part], None]))
+                    weights[0, part, members] = share * (
+                        prior[label] / (1 - prior[own[block][part], None])
+                    )
         return weights
 
     return weighted_differences(rows, weigh, rough=nearest.rough)[0] / y.size
@@ -333,25 +385,30 @@ def rrelieff_scores(rows: UnitRows, y: Array, n_neighbors: int) -> Array:
     return scores
 
 
-def surf_scores(rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: str) -> Array:
+def surf_scores(
+    rows: UnitRows, y: NDArray[Any], *, is_regression: bool, form: str
+) -> Array:
     """Return the scores of MultiSURF, SURF or SURF* of the features, shape (d,).
 
     Parameters
     ----------
     rows : UnitRows of shape (n, d)
     y : ndarray of shape (n,)
-        Class numbers 0, 1, ...; or numbers, two of which count as one class if they differ by less than their standard
-        deviation.
+        Class numbers 0, 1, ...; or numbers, two of which count as one class if they
+        differ by less than their standard deviation.
     form : {"multisurf", "surf", "surf_star"}
     """
     radius = 0.0 if form == "multisurf" else rows.mean_distance()
-    reach = np.std(y, ddof=1) if is_regression else 0.5  # of two class numbers, the equal ones
+    # of two class numbers, the equal ones
+    reach = np.std(y, ddof=1) if is_regression else 0.5
     class_numbers = None if is_regression else y
 
     def weigh(block: slice, distances: Array) -> Array:
         same = np.abs(y[block, None] - y) < reach
         if form == "multisurf":
-            return _hits_and_misses(distances < _radii(distances), same, class_numbers)[None]
+            return _hits_and_misses(distances < _radii(distances), same, class_numbers)[
+                None
+            ]
         weights = _hits_and_misses(distances < radius, same, class_numbers)
         if form == "surf_star":
             far = (distances > radius) & np.isfinite(distances)
@@ -373,7 +430,9 @@ def _radii(distances: Array) -> Array:
 
 
 def _hits_and_misses(
-    near: NDArray[np.bool_], same: NDArray[np.bool_], class_numbers: NDArray[np.int64] | None
+    near: NDArray[np.bool_],
+    same: NDArray[np.bool_],
+    class_numbers: NDArray[np.int64] | None,
 ) -> Array:
     """Return the weights of near rows, shape (m, n): hits sum to -1; misses to 1 if there are two classes.
 

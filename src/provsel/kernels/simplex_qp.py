@@ -33,27 +33,48 @@ def translate_gram(G: Array) -> Array:
     """Return the Gram matrix (n, n) with the shortest row as origin: exact for counts; 0 if all rows coincide."""
     origin = int(np.argmin(G.diagonal()))
     local = G - G[origin] - G[origin][:, None] + G[origin, origin]
-    return local if local.diagonal().max() > ROUNDING * np.abs(G).max() else np.zeros_like(local)
+    return (
+        local
+        if local.diagonal().max() > ROUNDING * np.abs(G).max()
+        else np.zeros_like(local)
+    )
 
 
 def maximize_on_simplices(
-    Q: Array, q: Array, groups: Array, start: Indices, *, tol: float, block: int, floor: Array | float = 0.0
+    Q: Array,
+    q: Array,
+    groups: Array,
+    start: Indices,
+    *,
+    tol: float,
+    block: int,
+    floor: Array | float = 0.0,
 ) -> Array:
     """Maximize f(p) = q^T p - p^T Q p / 2 over p >= 0 that sums to 1 in each group; return p, shape (n,).
 
-    From the support `start`, with a member of each group, up to `block` variables enter at once, and all that
-    turn negative leave at once. A block that does not raise f shrinks, in the end to one variable and a walk. Ends if
-    the duality gap is at most tol |f(p)|, |f(p)| <= (sum_i floor_i p_i)^2, rounding stops all progress, or after
-    3 n + 20 steps; the caller certifies p. The rows of groups (k, n) are 0/1 and sum to ones.
+    From the support `start`, with a member of each group, up to `block` variables enter
+    at once, and all that turn negative leave at once. A block that does not raise f
+    shrinks, in the end to one variable and a walk. Ends if the duality gap is at most
+    tol |f(p)|, |f(p)| <= (sum_i floor_i p_i)^2, rounding stops all progress, or after 3
+    n + 20 steps; the caller certifies p. The rows of groups (k, n) are 0/1 and sum to
+    ones.
     """
-    # Group sums are fixed, so a constant on each group's block of Q only moves f; it makes the block definite
-    # where points are affinely (not: linearly) independent. The median spares the digits of short rows.
-    shift = max(float(np.median(Q.diagonal())), LEAST_SHIFT * float(Q.diagonal().mean())) or 1.0
+    # Group sums are fixed, so a constant on each group's block of Q only moves f; it
+    # makes the block definite where points are affinely (not: linearly) independent.
+    # The median spares the digits of short rows.
+    shift = (
+        max(float(np.median(Q.diagonal())), LEAST_SHIFT * float(Q.diagonal().mean()))
+        or 1.0
+    )
     shifted = Q + shift * (groups.T @ groups)
     p = _best_on_face(shifted, q, groups, start)
     gradient, value, gap = _evaluate(Q, q, groups, p)
     for _ in range(3 * p.size + 20):
-        target, noise, support = tol * abs(value), ROUNDING * abs(value), np.flatnonzero(p)
+        target, noise, support = (
+            tol * abs(value),
+            ROUNDING * abs(value),
+            np.flatnonzero(p),
+        )
         if gap <= target or abs(value) <= np.sum(floor * p) ** 2:
             break
         excess = gradient - ((groups * p) @ gradient) @ groups
@@ -62,10 +83,17 @@ def maximize_on_simplices(
         size = min(block, outside.size)
         while True:
             face = np.sort(np.append(support, outside[: max(size, 1)]))
-            trial = _best_on_face(shifted, q, groups, face) if size else _walk(Q, shifted, q, groups, p, face)
+            trial = (
+                _best_on_face(shifted, q, groups, face)
+                if size
+                else _walk(Q, shifted, q, groups, p, face)
+            )
             gradient, new_value, new_gap = _evaluate(Q, q, groups, trial)
-            # Near the end the gain, of second order, falls below rounding before the gap does.
-            if new_value > value + noise or (new_value > value - noise and new_gap < gap):
+            # Near the end the gain, of second order, falls below rounding before the
+            # gap does.
+            if new_value > value + noise or (
+                new_value > value - noise and new_gap < gap
+            ):
                 break
             if not size:
                 return p
@@ -74,7 +102,9 @@ def maximize_on_simplices(
     return p
 
 
-def _evaluate(Q: Array, q: Array, groups: Array, p: Array) -> tuple[Array, float, float]:
+def _evaluate(
+    Q: Array, q: Array, groups: Array, p: Array
+) -> tuple[Array, float, float]:
     """Return the gradient (n,), f(p) and the duality gap at p."""
     support = np.flatnonzero(p)
     gradient = q - p[support] @ Q[support]
@@ -89,14 +119,17 @@ def _best_on_face(Q: Array, q: Array, groups: Array, face: Indices) -> Array:
         face = face[kept]
         entries = _solve(factor, groups[:, face], q[face], 1.0)
         positive = entries > 0.0
-        for member in groups[:, face] > 0:  # every group keeps a member, even if rounding breaks its sum
+        # every group keeps a member, even if rounding breaks its sum
+        for member in groups[:, face] > 0:
             positive[np.argmax(np.where(member, entries, -np.inf))] = True
         if positive.all():
             return _spread(groups, face, entries)
         face = face[positive]
 
 
-def _walk(Q: Array, shifted: Array, q: Array, groups: Array, p: Array, face: Indices) -> Array:
+def _walk(
+    Q: Array, shifted: Array, q: Array, groups: Array, p: Array, face: Indices
+) -> Array:
     """Walk from p to the best point of a face, dropping the one blocking entry at a time; f never falls."""
     entries = p[face]
     while True:
@@ -106,7 +139,8 @@ def _walk(Q: Array, shifted: Array, q: Array, groups: Array, p: Array, face: Ind
             (factor, kept), ridge = _factor(shifted, face, ridge), 100.0 * ridge
         members, inner = groups[:, face], Q[np.ix_(face, face)]
         slope = q[face] - inner @ entries
-        slope -= ((members * entries) @ slope) @ members  # the level carries no information but costs digits
+        # the level carries no information but costs digits
+        slope -= ((members * entries) @ slope) @ members
         direction = _solve(factor, members, slope, 0.0)
         rise, curvature = float(direction @ slope), float(direction @ inner @ direction)
         if not rise > 0.0:
@@ -128,7 +162,8 @@ def _factor(Q: Array, face: Indices, ridge: float = 0.0) -> tuple[Array, Indices
     factor, failed = dpotrf(M, lower=1, clean=0)
     if not failed and (factor.diagonal() ** 2 >= DEPENDENT * M.diagonal()).all():
         return factor, np.arange(face.size)
-    # Duplicated documents are common. A row that is left out here can return in a later step.
+    # Duplicated documents are common. A row that is left out here can return in a later
+    # step.
     _, pivots, rank, _ = dpstrf(M, lower=1, tol=DEPENDENT * M.diagonal().max())
     kept = np.sort(pivots[:rank] - 1)
     return dpotrf(M[np.ix_(kept, kept)], lower=1, clean=0)[0], kept

@@ -37,7 +37,8 @@ def single_svd_columns(V: Array, tail: Tail) -> Columns:
     Returns
     -------
     ndarray of shape (k,), int64
-        In order of selection. Ratios within a relative 1e-10 count as equal and the lowest index is taken.
+        In order of selection. Ratios within a relative 1e-10 count as equal and the
+        lowest index is taken.
 
     References
     ----------
@@ -46,7 +47,8 @@ def single_svd_columns(V: Array, tail: Tail) -> Columns:
     d, k = V.shape
     chosen: list[int] = []
     left = np.einsum("ij,ij->i", V, V)  # ||q_i||^2
-    squares = tail.squares + tail.rounding  # ||f_i||^2; if E is zero up to rounding, the largest ||q_i|| wins
+    # ||f_i||^2; if E is zero up to rounding, the largest ||q_i|| wins
+    squares = tail.squares + tail.rounding
     U = np.zeros((k, k))
     A = np.zeros((tail.column(0).size, k), order="F")  # F = E - A P^T
     P = np.zeros((d, k), order="F")
@@ -58,7 +60,9 @@ def single_svd_columns(V: Array, tail: Tail) -> Columns:
             f = tail.column(j) - A[:, :t] @ P[j, :t]
             exact_left, exact_square = float(u @ u), float(f @ f) + tail.rounding
             ratio = exact_square / exact_left if exact_left > 0 else np.inf
-            if ratio <= squares[j] / left[j] * (1 + STALE) or (left[j] == exact_left and squares[j] == exact_square):
+            if ratio <= squares[j] / left[j] * (1 + STALE) or (
+                left[j] == exact_left and squares[j] == exact_square
+            ):
                 break
             left[j], squares[j] = exact_left, exact_square
         u /= np.linalg.norm(u)

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgWarning, cholesky, eigh, qr, solve_triangular, svd
 
-from provsel.kernels.graded import graded_basis, is_certain, rounding_levels, scale_exponent, scaled
+from provsel.kernels.graded import (
+    graded_basis,
+    is_certain,
+    rounding_levels,
+    scale_exponent,
+    scaled,
+)
 
 Array = NDArray[np.float64]
 Matrix: TypeAlias = Any
@@ -49,10 +55,11 @@ class SpectralBasis:
     tolerance : float
         Share of the largest singular value up to which others count as zero.
     is_decided : bool
-        Whether the arithmetic determines the rank: no singular value is too small to be kept and too large for
-        rounding.
+        Whether the arithmetic determines the rank: no singular value is too small to be
+        kept and too large for rounding.
     error : float
-        Bound, to first order, on the sine of the angle between the span of V and the row space of X.
+        Bound, to first order, on the sine of the angle between the span of V and the
+        row space of X.
     """
 
     V: Array
@@ -95,7 +102,12 @@ class SpectralBasis:
         """Return the basis of the `rank` largest singular values; all of them for None."""
         if rank is None or rank >= self.rank:
             return self
-        return replace(self, V=self.V[:, :rank], singular_values=self.singular_values[:rank], is_decided=True)
+        return replace(
+            self,
+            V=self.V[:, :rank],
+            singular_values=self.singular_values[:rank],
+            is_decided=True,
+        )
 
 
 def centred_columns(X: Matrix) -> Array:
@@ -113,7 +125,9 @@ def gram_matrix(X: Matrix) -> Array:
     return X @ X.T
 
 
-def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_small: bool = False) -> SpectralBasis:
+def spectral_basis(
+    X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_small: bool = False
+) -> SpectralBasis:
     """Return the right singular vectors of X that belong to non-zero singular values.
 
     Parameters
@@ -123,26 +137,34 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
     gram : callable, optional
         Returns X X^T, shape (n, n), if available.
     keeps_small : bool, default=False
-        Whether to avoid a Gram matrix of dense X, which would cost small singular values half of their digits.
+        Whether to avoid a Gram matrix of dense X, which would cost small singular
+        values half of their digits.
 
     Returns
     -------
     SpectralBasis
-        V^T V = I to 1e-12 or better. The fast routes are an SVD (dense, sides within a factor of 2), or the
-        eigenvectors of the smaller Gram matrix. The latter squares the condition number. If small singular values are
-        not certain, `accurate_basis` recomputes them.
+        V^T V = I to 1e-12 or better. The fast routes are an SVD (dense, sides within a
+        factor of 2), or the eigenvectors of the smaller Gram matrix. The latter squares
+        the condition number. If small singular values are not certain, `accurate_basis`
+        recomputes them.
     """
     exponent = scale_exponent(X)
     if exponent:
         basis = spectral_basis(scaled(X, exponent), keeps_small=keeps_small)
-        return replace(basis, singular_values=np.ldexp(basis.singular_values, -exponent))
+        return replace(
+            basis, singular_values=np.ldexp(basis.singular_values, -exponent)
+        )
     n, d = X.shape
     low, high = rounding_levels(X.shape, X.dtype)
     if not sparse.issparse(X) and (keeps_small or not is_elongated(X)):
         sigma, Vt = _singular_vectors(np.asarray(X, dtype=np.float64))
         rank = int(np.sum(sigma > high * sigma[0]))
         is_wide_range = rank > 0 and sigma[rank - 1] < SMALL * sigma[0]
-        if is_wide_range or not is_certain(sigma, rank, low) or (0 < rank < sigma.size and is_graded(X)):
+        if (
+            is_wide_range
+            or not is_certain(sigma, rank, low)
+            or (0 < rank < sigma.size and is_graded(X))
+        ):
             return accurate_basis(X)
         return _decided(np.ascontiguousarray(Vt[:rank].T), sigma[:rank], X)
     by_columns = d <= n
@@ -160,16 +182,21 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
         return SpectralBasis(np.zeros((d, 0)), lam)
     V = np.ascontiguousarray(X.T @ (Q / np.sqrt(lam)))
     if np.finfo(np.float64).eps * lam[0] / lam[-1] > LOSS_OF_ORTHOGONALITY:
-        # one step of Cholesky QR: any rotation of V spans the same space, so nothing downstream changes
+        # one step of Cholesky QR: any rotation of V spans the same space, so nothing
+        # downstream changes
         R = cholesky(V.T @ V, check_finite=False)
-        V = np.ascontiguousarray(solve_triangular(R, V.T, trans="T", check_finite=False).T)
+        V = np.ascontiguousarray(
+            solve_triangular(R, V.T, trans="T", check_finite=False).T
+        )
     return _decided(V, np.sqrt(lam), X)
 
 
 def accurate_basis(X: Matrix) -> SpectralBasis:
     """Return the basis of X, shape (n, d), of usual size, without a Gram matrix: small values keep their digits."""
     V, sigma, is_decided, error = graded_basis(X)
-    return SpectralBasis(V, sigma, rounding_levels(X.shape, X.dtype)[1], is_decided, error)
+    return SpectralBasis(
+        V, sigma, rounding_levels(X.shape, X.dtype)[1], is_decided, error
+    )
 
 
 def is_elongated(X: Matrix) -> bool:
@@ -192,21 +219,30 @@ def _singular_vectors(X: Array) -> tuple[Array, Array]:
 
 
 def _decided(V: Array, sigma: Array, X: Matrix) -> SpectralBasis:
-    error = rounding_levels(X.shape)[0] * float(sigma[0] / sigma[-1]) if 0 < sigma.size < X.shape[1] else 0.0
+    error = (
+        rounding_levels(X.shape)[0] * float(sigma[0] / sigma[-1])
+        if 0 < sigma.size < X.shape[1]
+        else 0.0
+    )
     return SpectralBasis(V, sigma, rounding_levels(X.shape, X.dtype)[1], True, error)
 
 
 def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
     """Return whether eigenvectors beyond `lam` belong to zero singular values, which the Gram matrix cannot show.
 
-    X is applied to a few random vectors z of their span, minus the rounding errors in z along the other vectors. A
-    product with X shows singular values down to rounding, whereas the Gram matrix shows their squares.
+    X is applied to a few random vectors z of their span, minus the rounding errors in z
+    along the other vectors. A product with X shows singular values down to rounding,
+    whereas the Gram matrix shows their squares.
     """
     if is_graded(X):
         return False
     A = X if X.shape[1] <= X.shape[0] else X.T
     kept, rest = Q[:, : lam.size], Q[:, lam.size :]
-    mix = np.random.default_rng(0).standard_normal((rest.shape[1], N_PROBES)) if rest.shape[1] > N_PROBES else None
+    mix = (
+        np.random.default_rng(0).standard_normal((rest.shape[1], N_PROBES))
+        if rest.shape[1] > N_PROBES
+        else None
+    )
     z = rest if mix is None else rest @ mix
     z = z - kept @ ((kept.T @ (A.T @ (A @ z))) / lam[:, None])
     sizes = np.linalg.norm(A @ z, axis=0) / np.linalg.norm(z, axis=0)
@@ -215,14 +251,22 @@ def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
 
 def is_graded(X: Matrix) -> bool:
     """Return whether rows or columns differ so much in length that a small singular value may belong to a short one."""
-    # values hidden below single-precision rounding need less spread, and are checked at once
-    limit = CERTAIN_SPREAD * rounding_levels(X.shape)[0] / rounding_levels(X.shape, X.dtype)[0]
+    # values hidden below single-precision rounding need less spread, and are checked at
+    # once
+    limit = (
+        CERTAIN_SPREAD
+        * rounding_levels(X.shape)[0]
+        / rounding_levels(X.shape, X.dtype)[0]
+    )
     sizes = np.abs(X.data if sparse.issparse(X) else X)
-    if (sizes.max() / sizes.min(where=sizes > 0, initial=np.inf)) ** 2 <= limit:  # as of counts
+    # as of counts
+    if (sizes.max() / sizes.min(where=sizes > 0, initial=np.inf)) ** 2 <= limit:
         return False
     largest = abs(X).max(axis=0), abs(X).max(axis=1)
     spread = 1.0
     for sizes in largest:
-        lengths = np.asarray(sizes.toarray() if sparse.issparse(sizes) else sizes, dtype=np.float64).ravel()
+        lengths = np.asarray(
+            sizes.toarray() if sparse.issparse(sizes) else sizes, dtype=np.float64
+        ).ravel()
         spread *= lengths.max() / lengths[lengths > 0].min()
     return bool(spread > limit)

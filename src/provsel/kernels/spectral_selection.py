@@ -39,9 +39,10 @@ def spectral_bound(d: int, k: int, r: int) -> float:
 def spectral_columns(V: Array, r: int) -> Columns:
     r"""Return r rows S of V with sigma_min(V_S)^2 >= `spectral_bound(d, k, r)`.
 
-    With Y = V_S^T V_S so far and a barrier l below its spectrum where tr (Y - l I)^-1 = eps, each step moves the
-    barrier up by a delta that some row allows: the row whose gain is largest. O(d k^2) per step. Each step checks that
-    the chosen row keeps the trace, so that the guarantee holds for every returned selection.
+    With Y = V_S^T V_S so far and a barrier l below its spectrum where tr (Y - l I)^-1 =
+    eps, each step moves the barrier up by a delta that some row allows: the row whose
+    gain is largest. O(d k^2) per step. Each step checks that the chosen row keeps the
+    trace, so that the guarantee holds for every returned selection.
 
     Parameters
     ----------
@@ -58,11 +59,13 @@ def spectral_columns(V: Array, r: int) -> Columns:
     Raises
     ------
     ArithmeticError
-        If no step that the theorem guarantees was found, because the columns of V are not orthonormal.
+        If no step that the theorem guarantees was found, because the columns of V are
+        not orthonormal.
 
     References
     ----------
-    Kozyrev and Osinsky (2025), arXiv 2507.20435. The condition checked in each step is provsel's own wording.
+    Kozyrev and Osinsky (2025), arXiv 2507.20435. The condition checked in each step is
+    provsel's own wording.
     """
     d, k = V.shape
     if k == 1:
@@ -74,8 +77,16 @@ def spectral_columns(V: Array, r: int) -> Columns:
     for s in range(r):
         lam, U = eigh(Y, check_finite=False)
         low, high = lam[0] - k / eps * (1 + WIDER), lam[0] - 1 / eps * (1 - WIDER)
-        barrier = float(brentq(lambda level, lam=lam: float((1 / (lam - level)).sum()) - eps, low, high, xtol=1e-300))
-        # only rounding can give another eps; the barrier must stay below the spectrum after the step
+        barrier = float(
+            brentq(
+                lambda level, lam=lam: float((1 / (lam - level)).sum()) - eps,
+                low,
+                high,
+                xtol=1e-300,
+            )
+        )
+        # only rounding can give another eps; the barrier must stay below the spectrum
+        # after the step
         delta = min(_step(barrier, eps, k, d - s), (lam[0] - barrier) * (1 - 1e-12))
         inverse = 1 / (lam - (barrier + delta))
         squares = (V @ U) ** 2
@@ -109,5 +120,10 @@ def _barrier_trace(d: int, k: int, r: int) -> float:
         return (k - 1) / eps - r * _step(-k / eps, eps, k, d)
 
     middle = math.log(d)
-    minimum = minimize_scalar(lost, bounds=(middle - 12, middle + 12), method="bounded", options={"xatol": 1e-10})
+    minimum = minimize_scalar(
+        lost,
+        bounds=(middle - 12, middle + 12),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
     return math.exp(float(minimum.x))

@@ -1,8 +1,8 @@
 """Bounds of complementary pairs stability selection on features that most halves of the rows select by chance.
 
-A feature is selected on a half with a probability of at most theta = q / d. The share of the halves of B pairs that
-select it reaches tau with a probability of at most a constant times theta^2, which bounds the expected number of such
-false features.
+A feature is selected on a half with a probability of at most theta = q / d. The share
+of the halves of B pairs that select it reaches tau with a probability of at most a
+constant times theta^2, which bounds the expected number of such false features.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ def false_selections(count: int, n_features: int, threshold: float) -> float:
     return count**2 / ((2 * threshold - 1) * n_features)
 
 
-def unimodal_false_selections(count: int, n_features: int, threshold: float, n_pairs: int) -> float:
+def unimodal_false_selections(
+    count: int, n_features: int, threshold: float, n_pairs: int
+) -> float:
     """Return the bound if the share of pairs that select a feature on both halves has a unimodal law.
 
-    Infinite if the theorem is vacuous: for theta > 1 / sqrt(3), or a threshold close to 1/2.
+    Infinite if the theorem is vacuous: for theta > 1 / sqrt(3), or a threshold close to
+    1/2.
     """
     theta = count / n_features
     tau = _attained(threshold, n_pairs)
@@ -47,7 +50,9 @@ def unimodal_false_selections(count: int, n_features: int, threshold: float, n_p
     return constant * theta * count
 
 
-def concave_false_selections(count: int, n_features: int, threshold: float, n_pairs: int) -> float:
+def concave_false_selections(
+    count: int, n_features: int, threshold: float, n_pairs: int
+) -> float:
     """Return the bound if the share of pairs has a -1/2-concave law, and the share of halves a -1/4-concave one."""
     theta = count / n_features
     tau = _attained(threshold, n_pairs)
@@ -80,17 +85,22 @@ def concave_tail(mean: float, threshold: float, n_steps: int, r: float) -> float
     return min(1.0, largest)
 
 
-def _largest_in(shifts: tuple[float, float], k: int, first: int, expected: float, r: float) -> float:
+def _largest_in(
+    shifts: tuple[float, float], k: int, first: int, expected: float, r: float
+) -> float:
     """Return the largest P(B Z >= first) among laws truncated after k, over shifts a between two limits."""
 
     def negative_tail(log_shift: float) -> float:
         weights = (np.exp(log_shift) + np.arange(k + 1)) ** (1 / r)
         sums = weights.sum(), np.arange(k + 1) @ weights
-        last = max((expected * sums[0] - sums[1]) / (k + 1 - expected), 0.0)  # the weight at k + 1
+        # the weight at k + 1
+        last = max((expected * sums[0] - sums[1]) / (k + 1 - expected), 0.0)
         return float(weights[:first].sum() / (sums[0] + last)) - 1.0
 
     limits = np.log(shifts)
-    inside = minimize_scalar(negative_tail, bounds=limits, method="bounded", options={"xatol": 1e-9})
+    inside = minimize_scalar(
+        negative_tail, bounds=limits, method="bounded", options={"xatol": 1e-9}
+    )
     return max(-float(inside.fun), -negative_tail(limits[0]), -negative_tail(limits[1]))
 
 

@@ -27,11 +27,13 @@ def standardised_columns(X: Array) -> Array:
     return columns
 
 
-def indicator_targets(y: NDArray[np.float64 | np.int64], classes: NDArray[np.generic] | None) -> Array:
+def indicator_targets(
+    y: NDArray[np.float64 | np.int64], classes: NDArray[np.generic] | None
+) -> Array:
     """Return the targets of the regression, shape (n_targets, n).
 
-    For a regression (`classes` None) this is y; otherwise class numbers as 0 and 1: the second of two classes, or each
-    of more against the rest.
+    For a regression (`classes` None) this is y; otherwise class numbers as 0 and 1: the
+    second of two classes, or each of more against the rest.
     """
     if classes is None or classes.size == 2:
         return y[None, :].astype(np.float64)

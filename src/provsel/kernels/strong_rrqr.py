@@ -52,7 +52,8 @@ def exchanged_columns(X: Any, start: Columns, f: float) -> Exchanged:
     Parameters
     ----------
     X : ndarray or CSC array of shape (n, d), float64
-        Sparse X is made dense in blocks of columns, only those whose residual must be known exactly.
+        Sparse X is made dense in blocks of columns, only those whose residual must be
+        known exactly.
     start : ndarray of shape (k,), int64
         Independent columns.
     f : float
@@ -88,7 +89,9 @@ def _log_volume(R: Array) -> float:
     return float(np.log(np.abs(np.diagonal(R))).sum())
 
 
-def _largest_factor(X: Any, chosen: Columns, Q: Array, R: Array, squares: Array) -> tuple[int, int, float]:
+def _largest_factor(
+    X: Any, chosen: Columns, Q: Array, R: Array, squares: Array
+) -> tuple[int, int, float]:
     """Return place i, column j and the factor of the exchange that enlarges the volume most."""
     QX = np.asarray(X.T @ Q).T
     M = solve_triangular(R, QX, check_finite=False)
@@ -100,10 +103,13 @@ def _largest_factor(X: Any, chosen: Columns, Q: Array, R: Array, squares: Array)
     gamma[chosen] = 0.0
     slack = REACH * squares
     slack[chosen] = 0.0
-    # By difference, gamma has an error that omega may enlarge: possible largest factors are computed exactly.
+    # By difference, gamma has an error that omega may enlarge: possible largest factors
+    # are computed exactly.
     upper = (M + np.outer(omega, gamma + slack)).max(axis=0)
     lower = (M + np.outer(omega, np.maximum(gamma - slack, 0.0))).max(axis=0).max()
-    doubtful = np.flatnonzero((upper >= lower * (1 - TIED)) & (slack * omega.max() > TIED * upper))
+    doubtful = np.flatnonzero(
+        (upper >= lower * (1 - TIED)) & (slack * omega.max() > TIED * upper)
+    )
     gamma[doubtful] = residual_squares(X, Q, doubtful)
     factors = M + np.outer(omega, gamma)
     of_column = factors.max(axis=0)

@@ -46,20 +46,24 @@ class Spectrum:
 class SubsetPromise(ValuesWithNaN):
     """The guarantee of a method for its columns C, relative to the best approximation X_k of rank k.
 
-    Your own selector returns one from `subset_promise(spectrum, rank)`, and `certify_subset` checks it.
+    Your own selector returns one from `subset_promise(spectrum, rank)`, and
+    `certify_subset` checks it.
 
     Attributes
     ----------
     rank : int
         k.
     frobenius : float
-        Bound on ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN without a guarantee, also below.
+        Bound on ||X - C C^+ X||_F^2 / ||X - X_k||_F^2; NaN without a guarantee, also
+        below.
     spectral : float
         The same in the spectral norm.
     oblique, basis : float
-        Bounds on the two bounds that Fact 1 derives from V_S, see `certificates.certify_subset`.
+        Bounds on the two bounds that Fact 1 derives from V_S, see
+        `certificates.certify_subset`.
     expectation : bool
-        Whether the bounds hold only in expectation, so that a single selection can neither meet nor violate them.
+        Whether the bounds hold only in expectation, so that a single selection can
+        neither meet nor violate them.
     source : str
 
     Examples
@@ -82,30 +86,45 @@ class SubsetPromise(ValuesWithNaN):
     def against(self, k: int, spectrum: Spectrum) -> SubsetPromise:
         """Return this guarantee relative to X_k, k <= rank, where the ratios shrink because the tails are larger.
 
-        Relative to a better approximation, k > rank, there is no guarantee. Statements on V_S hold only for the V of
-        this rank.
+        Relative to a better approximation, k > rank, there is no guarantee. Statements
+        on V_S hold only for the V of this rank.
         """
         if k == self.rank:
             return self
         if k > self.rank:
-            return replace(self, rank=k, frobenius=np.nan, spectral=np.nan, oblique=np.nan, basis=np.nan)
+            return replace(
+                self,
+                rank=k,
+                frobenius=np.nan,
+                spectral=np.nan,
+                oblique=np.nan,
+                basis=np.nan,
+            )
         own, wider = spectrum.tail(self.rank), spectrum.tail(k)
-        tops = [float(spectrum.values[i]) ** 2 if i < spectrum.values.size else 0.0 for i in (self.rank, k)]
+        tops = [
+            float(spectrum.values[i]) ** 2 if i < spectrum.values.size else 0.0
+            for i in (self.rank, k)
+        ]
         return replace(
             self,
             rank=k,
             frobenius=self.frobenius * own / wider if wider > 0 else self.frobenius,
-            spectral=self.spectral * tops[0] / tops[1] if tops[1] > 0 else self.spectral,
+            spectral=self.spectral * tops[0] / tops[1]
+            if tops[1] > 0
+            else self.spectral,
             oblique=np.nan,
             basis=np.nan,
         )
 
 
-def oblique_bound(V_S: Array, tail: Tail, columns: NDArray[np.int64], weights: Array | None = None) -> float:
+def oblique_bound(
+    V_S: Array, tail: Tail, columns: NDArray[np.int64], weights: Array | None = None
+) -> float:
     r"""Return 1 + ||E_S D ((D V_S)^+)^T||_F^2 / ||E||_F^2, which ||X - C C^+ X||_F^2 / ||E||_F^2 cannot exceed.
 
-    X - C D ((D V_S)^+)^T V^T = E (I - Pi), with an oblique projector Pi whose range is determined by D V_S. The product
-    subtracted on the left has columns in the span of C, so the best such approximation is no worse.
+    X - C D ((D V_S)^+)^T V^T = E (I - Pi), with an oblique projector Pi whose range is
+    determined by D V_S. The product subtracted on the left has columns in the span of
+    C, so the best such approximation is no worse.
 
     Parameters
     ----------
@@ -125,7 +144,10 @@ def oblique_bound(V_S: Array, tail: Tail, columns: NDArray[np.int64], weights: A
     D = np.ones(columns.size) if weights is None else weights
     total = float(tail.squares.sum())
     U, sigma, _ = np.linalg.svd(V_S * D[:, None], full_matrices=False)
-    if V_S.shape[0] < V_S.shape[1] or sigma[-1] <= max(V_S.shape) * np.finfo(np.float64).eps * sigma[0]:
+    if (
+        V_S.shape[0] < V_S.shape[1]
+        or sigma[-1] <= max(V_S.shape) * np.finfo(np.float64).eps * sigma[0]
+    ):
         return np.inf
     if total == 0:
         return 1.0
@@ -143,7 +165,8 @@ def random_pivots_expectation(spectrum: Spectrum, r: int, k: int) -> float:
 
     References
     ----------
-    The recursion and 2^k are provsel's own; Chen, Epperly, Tropp, Webber (2025), arXiv 2207.06503, for its closed form.
+    The recursion and 2^k are provsel's own; Chen, Epperly, Tropp, Webber (2025), arXiv
+    2207.06503, for its closed form.
     """
     tail = spectrum.tail(k)
     if tail <= 0:

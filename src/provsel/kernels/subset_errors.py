@@ -42,7 +42,8 @@ class ProjectionError:
 def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:
     """Return the error from all singular pairs: X is Sigma V^T up to a rotation. O(rank^3 + rank^2 r).
 
-    Accurate to tails of 1e-16 of ||X||_F^2, because nothing larger than the columns of the residual is subtracted.
+    Accurate to tails of 1e-16 of ||X||_F^2, because nothing larger than the columns of
+    the residual is subtracted.
 
     Parameters
     ----------
@@ -60,10 +61,13 @@ def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:
     return ProjectionError(float((rest**2).sum()), float(top) ** 2)
 
 
-def error_of_graded_rows(sigma: Array, V: Array, columns: Columns) -> tuple[ProjectionError, float]:
+def error_of_graded_rows(
+    sigma: Array, V: Array, columns: Columns
+) -> tuple[ProjectionError, float]:
     """Return the error, relatively accurate, and ||C^+ X||_2, the factor by which it enlarges relative errors of X.
 
-    A QR factorisation of the rows of Sigma V^T, which decrease, is stable row by row if its columns are pivoted.
+    A QR factorisation of the rows of Sigma V^T, which decrease, is stable row by row if
+    its columns are pivoted.
 
     Parameters
     ----------
@@ -81,13 +85,16 @@ def error_of_graded_rows(sigma: Array, V: Array, columns: Columns) -> tuple[Proj
     coefficients = solve_triangular(R[:r, :r], R[:r, r:], check_finite=False)
     rest = R[r:, r:]
     top = svd(rest, compute_uv=False, check_finite=False)[0] if rest.size else 0.0
-    return ProjectionError(float((rest**2).sum()), float(top) ** 2), float(np.linalg.norm(coefficients, 2))
+    return ProjectionError(float((rest**2).sum()), float(top) ** 2), float(
+        np.linalg.norm(coefficients, 2)
+    )
 
 
 def error_by_products(X: Any, columns: Columns) -> ProjectionError:
     """Return the error of sparse X, shape (n, d), by products with X and its transpose. O(r nnz + n r^2).
 
-    The Frobenius part is a difference; if that has lost its digits, it is computed by blocks of columns.
+    The Frobenius part is a difference; if that has lost its digits, it is computed by
+    blocks of columns.
     """
     X = sparse.csc_array(X, dtype=np.float64)
     Q = independent_directions(dense_columns(X, columns))
@@ -101,7 +108,10 @@ def error_by_products(X: Any, columns: Columns) -> ProjectionError:
         return np.asarray(x - Q @ (Q.T @ x))
 
     rest = LinearOperator(
-        X.shape, matvec=lambda x: outside(X @ x.ravel()), rmatvec=lambda y: X.T @ outside(y.ravel()), dtype=np.float64
+        X.shape,
+        matvec=lambda x: outside(X @ x.ravel()),
+        rmatvec=lambda y: X.T @ outside(y.ravel()),
+        dtype=np.float64,
     )
     if left <= (max(X.shape) * np.finfo(np.float64).eps) ** 2 * total:
         return ProjectionError(left, left)
@@ -114,7 +124,10 @@ def is_rounding(X: Any, columns: Columns) -> bool:
     """Return whether sparse X, shape (n, d), is in the span of its columns up to rounding; by blocks of columns."""
     X = sparse.csc_array(X, dtype=np.float64)
     left = residual_squares(X, independent_directions(dense_columns(X, columns))).sum()
-    return bool(left <= 10 * (max(X.shape) * np.finfo(np.float64).eps) ** 2 * column_squares(X).sum())
+    return bool(
+        left
+        <= 10 * (max(X.shape) * np.finfo(np.float64).eps) ** 2 * column_squares(X).sum()
+    )
 
 
 def independent_directions(C: Array) -> Array:
@@ -136,4 +149,7 @@ def error_ratio(error: float, tail: float, zero: float) -> float:
 def spectrum_by_products(X: Any, leading: SpectralBasis) -> Spectrum:
     """Return the known singular values of sparse X, and the sum of squares of the others."""
     leading_squares = float((leading.singular_values**2).sum())
-    return Spectrum(leading.singular_values, max(float(column_squares(X).sum()) - leading_squares, 0.0))
+    return Spectrum(
+        leading.singular_values,
+        max(float(column_squares(X).sum()) - leading_squares, 0.0),
+    )

@@ -120,21 +120,27 @@ class IdentityTail:
 def column_squares(X: Any) -> Array:
     """Return the squared norms of the columns of X, shape (d,), dense or sparse, in float64."""
     if sparse.issparse(X):
-        return np.asarray(X.astype(np.float64).power(2).sum(axis=0), dtype=np.float64).ravel()
+        return np.asarray(
+            X.astype(np.float64).power(2).sum(axis=0), dtype=np.float64
+        ).ravel()
     return np.einsum("ij,ij->j", X, X, dtype=np.float64)
 
 
 def needs_truncation(X: Any, k: int) -> bool:
     """Return whether k columns of V of sparse X, shape (n, d), need Lanczos: a complete V would be too large."""
-    return sparse.issparse(X) and X.shape[1] * min(X.shape) >= LARGE_BASIS and k < min(X.shape)
+    return (
+        sparse.issparse(X)
+        and X.shape[1] * min(X.shape) >= LARGE_BASIS
+        and k < min(X.shape)
+    )
 
 
 def truncated_basis(X: Any, k: int) -> SpectralBasis:
     """Return the k leading right singular vectors of sparse X, shape (n, d), by Lanczos with a fixed start.
 
-    V is orthonormal to rounding, and the singular values are those of X V: a Lanczos process that has not converged
-    overestimates the tail, and never underestimates it. A rank below k is certain if rows and columns have similar
-    norms.
+    V is orthonormal to rounding, and the singular values are those of X V: a Lanczos
+    process that has not converged overestimates the tail, and never underestimates it.
+    A rank below k is certain if rows and columns have similar norms.
     """
     exponent, (low, high) = scale_exponent(X), rounding_levels(X.shape, X.dtype)
     X = scaled(X, exponent) if exponent else X.astype(np.float64)
@@ -144,4 +150,9 @@ def truncated_basis(X: Any, k: int) -> SpectralBasis:
     _, sigma, Wt = svd(X @ V, full_matrices=False, check_finite=False)
     rank = int(np.sum(sigma > high * sigma[0]))
     is_decided = rank == k or (is_certain(sigma, rank, low) and not is_graded(X))
-    return SpectralBasis(np.ascontiguousarray(V @ Wt[:rank].T), np.ldexp(sigma[:rank], -exponent), high, is_decided)
+    return SpectralBasis(
+        np.ascontiguousarray(V @ Wt[:rank].T),
+        np.ldexp(sigma[:rank], -exponent),
+        high,
+        is_decided,
+    )

@@ -17,10 +17,11 @@ ZERO = 1e-20
 def rank_descending(scores: Array, *, noise: float = 0.0) -> NDArray[np.int64]:
     """Return the order, shape (d,), of scores of shape (d,), finite or -inf, from the largest; ties by index.
 
-    Copies of a column have equal scores, but computed ones differ in their last digits by the order of the sums: dense
-    and sparse forms of the same data would be ranked differently. Neighbours in the sorted order are ties when they
-    differ by at most `TIED` of the first one, or by `noise` of the largest score. Because ties depend on gaps and not
-    on a grid, equal scores are never split by a boundary.
+    Copies of a column have equal scores, but computed ones differ in their last digits
+    by the order of the sums: dense and sparse forms of the same data would be ranked
+    differently. Neighbours in the sorted order are ties when they differ by at most
+    `TIED` of the first one, or by `noise` of the largest score. Because ties depend on
+    gaps and not on a grid, equal scores are never split by a boundary.
     """
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
@@ -30,7 +31,8 @@ def rank_descending(scores: Array, *, noise: float = 0.0) -> NDArray[np.int64]:
         gaps = ordered[:-1] - ordered[1:]
         apart = gaps > TIED * np.abs(ordered[:-1]) + noise * np.abs(ordered[0])
     if not gaps[~apart].any():
-        return order  # the stable sort has put exact ties, which are most, in order of index
+        # the stable sort has put exact ties, which are most, in order of index
+        return order
     group = np.zeros(order.size, dtype=np.int64)
     np.cumsum(apart, out=group[1:])
     return order[np.lexsort((order, group))]

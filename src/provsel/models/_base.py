@@ -43,7 +43,8 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If X has NaN or infinite values, the number of labels is wrong, or there are fewer than two classes.
+            If X has NaN or infinite values, the number of labels is wrong, or there are
+            fewer than two classes.
         """
         X, y = validated(self, X, y)
         check_classification_targets(y)
@@ -78,7 +79,9 @@ class BaseLinearSVM(ClassifierMixin, DocumentedMixin, BaseEstimator, ABC):
         return self._labels(self._values(X))
 
     def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+        return self.classes_[
+            (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        ]
 
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn the values of the binary problems into one column per class."""

@@ -17,7 +17,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-IS_OFFICIAL = sys.platform != "win32" and importlib.util.find_spec("liblinear") is not None
+IS_OFFICIAL = (
+    sys.platform != "win32" and importlib.util.find_spec("liblinear") is not None
+)
 """Whether the authors' package is used. It has to be compiled; on Windows its `rand()` cannot be seeded from here."""
 
 SOLVERS: dict[int, dict[str, Any]] = {
@@ -32,32 +34,49 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def train_liblinear(
-    subject: str, X: Any, labels: NDArray[Any], *, solver: int, C: float, tol: float, seed: int, bias: int = -1
+    subject: str,
+    X: Any,
+    labels: NDArray[Any],
+    *,
+    solver: int,
+    C: float,
+    tol: float,
+    seed: int,
+    bias: int = -1,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return LIBLINEAR's weights, shape (n_problems, d), and offsets, shape (n_problems,), for X of shape (n, d).
 
-    Labels, shape (n,), are numbers; two labels give one problem, positive towards the larger. Other threads do not
-    affect the result: calls wait for each other, and each seeds its random numbers. Ctrl-C takes effect after the call.
-    `solver`, a key of `SOLVERS`, is LIBLINEAR's `-s`, `tol` its `-e`, `bias` its `-B`.
+    Labels, shape (n,), are numbers; two labels give one problem, positive towards the
+    larger. Other threads do not affect the result: calls wait for each other, and each
+    seeds its random numbers. Ctrl-C takes effect after the call. `solver`, a key of
+    `SOLVERS`, is LIBLINEAR's `-s`, `tol` its `-e`, `bias` its `-B`.
 
     Warns
     -----
     UserWarning
-        Once per process, if liblinear-official is missing and scikit-learn's LIBLINEAR replaces it; names `subject`.
+        Once per process, if liblinear-official is missing and scikit-learn's LIBLINEAR
+        replaces it; names `subject`.
     """
     if not IS_OFFICIAL:
         _warn_of_other(subject)
-        return _by_scikit_learn(X, labels, SOLVERS[solver] | {"C": C, "tol": tol, "random_state": seed}, bias)
+        return _by_scikit_learn(
+            X,
+            labels,
+            SOLVERS[solver] | {"C": C, "tol": tol, "random_state": seed},
+            bias,
+        )
     with _ONE_AT_A_TIME:
         library = _liblinearutil()
     rows = sparse.csr_matrix(X, dtype=np.float64)
     if not rows.has_sorted_indices:
-        rows = rows.sorted_indices()  # otherwise the package sorts them in place, and they may be the caller's
+        # otherwise the package sorts them in place, and they may be the caller's
+        rows = rows.sorted_indices()
     problem = library.problem(labels.astype(np.float64), rows, bias)
     libc = ctypes.CDLL(None)
     with _ONE_AT_A_TIME:
         parameter = library.parameter(f"-s {solver} -c {C!r} -e {tol!r} -B {bias}")
-        # not its -q, which calls Python for each line, where an interrupt would be lost; strlen ignores the line
+        # not its -q, which calls Python for each line, where an interrupt would be
+        # lost; strlen ignores the line
         parameter.print_func = ctypes.cast(libc.strlen, type(parameter.print_func))
         libc.srand(seed)
         model = library.train(problem, parameter)
@@ -66,7 +85,8 @@ def train_liblinear(
     places = [0] if classes.size == 2 else [met.index(label) for label in classes]
     sign = -1.0 if classes.size == 2 and met[0] != classes[1] else 1.0
     d = X.shape[1]
-    w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # memory owned by C, freed with the model
+    # memory owned by C, freed with the model
+    w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))
     offsets = bias * w[d, places] if bias > 0 else np.zeros(len(places))
     return sign * np.ascontiguousarray(w[:d, places].T), sign * offsets
 
@@ -89,7 +109,9 @@ def _by_scikit_learn(
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, labels)
-    return model.coef_, np.broadcast_to(model.intercept_, len(model.coef_)).astype(np.float64)
+    return model.coef_, np.broadcast_to(model.intercept_, len(model.coef_)).astype(
+        np.float64
+    )
 
 
 def liblinear_version(version: int) -> int | str:
@@ -101,8 +123,8 @@ def liblinear_version(version: int) -> int | str:
 def _liblinearutil() -> ModuleType:
     """Load the package and its shared library, with numba hidden.
 
-    If numba is installed, the package compiles its loop over rows in each process: seconds and a hundred megabytes to
-    save milliseconds.
+    If numba is installed, the package compiles its loop over rows in each process:
+    seconds and a hundred megabytes to save milliseconds.
     """
     numba = sys.modules.pop("numba", None)
     sys.modules["numba"] = None  # type: ignore[assignment]

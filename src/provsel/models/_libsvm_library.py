@@ -29,7 +29,8 @@ class GramSolution(NamedTuple):
     support : ndarray of shape (p,), int
         Rows with a non-zero dual variable, class by class.
     dual_coef : ndarray of shape (k - 1, p)
-        y_i alpha_i, as in `SVC.dual_coef_`; with two classes, the second is the positive one.
+        y_i alpha_i, as in `SVC.dual_coef_`; with two classes, the second is the
+        positive one.
     intercept : ndarray of shape (k (k - 1) / 2,)
     n_iter : ndarray of shape (k (k - 1) / 2,), int
         Iterations; equal to the limit if LIBSVM did not converge.
@@ -52,36 +53,59 @@ def fit_gram(
 ) -> GramSolution:
     """Return LIBSVM's solution on a Gram matrix of shape (n, n), with class numbers as labels, shape (n,).
 
-    `weights` (k,) are factors of C by class, 1 by default. The bits are those of `SVC(kernel="precomputed")`, at a
-    sixth of its time for a hundred rows. On columns of very different scales LIBSVM can take hours: `max_iter` bounds
-    its iterations on each problem of two classes.
+    `weights` (k,) are factors of C by class, 1 by default. The bits are those of
+    `SVC(kernel="precomputed")`, at a sixth of its time for a hundred rows. On columns
+    of very different scales LIBSVM can take hours: `max_iter` bounds its iterations on
+    each problem of two classes.
 
     Raises
     ------
     ValueError
-        If the Gram matrix overflows, if C or tol is not positive (LIBSVM would not end), or if max_iter is not a
-        positive integer.
+        If the Gram matrix overflows, if C or tol is not positive (LIBSVM would not
+        end), or if max_iter is not a positive integer.
     """
     checked_max_iter(max_iter)
     for name, value in {"C": C, "tol": tol}.items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-            raise ValueError(f"LIBSVM: expected {name} to be positive and finite, got {value!r:.80}.")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, Real)
+            or not 0 < float(value) < np.inf
+        ):
+            raise ValueError(
+                f"LIBSVM: expected {name} to be positive and finite, got {value!r:.80}."
+            )
     if not np.isfinite(gram).all():
         raise ValueError(
             "LIBSVM: expected rows with finite inner products, got infinity or NaN among them; scale the columns down."
         )
-    solve, weights = _direct() or _by_svc, np.ones(int(labels.max()) + 1) if weights is None else weights
-    gram, numbers = np.ascontiguousarray(gram, dtype=np.float64), labels.astype(np.float64)
+    solve, weights = (
+        _direct() or _by_svc,
+        np.ones(int(labels.max()) + 1) if weights is None else weights,
+    )
+    gram, numbers = (
+        np.ascontiguousarray(gram, dtype=np.float64),
+        labels.astype(np.float64),
+    )
     solution = solve(gram, numbers, float(C), float(tol), int(max_iter), weights)
-    if not (np.isfinite(solution.dual_coef).all() and np.isfinite(solution.intercept).all()):
-        raise ValueError("LIBSVM: expected a finite solution, got infinity or NaN; scale the columns down.")
+    if not (
+        np.isfinite(solution.dual_coef).all() and np.isfinite(solution.intercept).all()
+    ):
+        raise ValueError(
+            "LIBSVM: expected a finite solution, got infinity or NaN; scale the columns down."
+        )
     return solution
 
 
 def checked_max_iter(max_iter: Any) -> int:
     """Return the limit of iterations as an int, or raise."""
-    if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
-        raise ValueError(f"LIBSVM: expected max_iter to be a positive integer, got {max_iter!r:.80}.")
+    if (
+        isinstance(max_iter, bool)
+        or not isinstance(max_iter, int | np.integer)
+        or max_iter < 1
+    ):
+        raise ValueError(
+            f"LIBSVM: expected max_iter to be a positive integer, got {max_iter!r:.80}."
+        )
     return int(max_iter)
 
 
@@ -105,9 +129,17 @@ def fit_svc(svc: SVC, X: Any, labels: Any) -> SVC:
 Solver: TypeAlias = Callable[[Array, Array, float, float, int, Array], GramSolution]
 
 
-def _by_svc(gram: Array, labels: Array, C: float, tol: float, max_iter: int, weights: Array) -> GramSolution:
+def _by_svc(
+    gram: Array, labels: Array, C: float, tol: float, max_iter: int, weights: Array
+) -> GramSolution:
     of_class = dict(enumerate(weights.tolist()))
-    svc = fit_svc(SVC(kernel="precomputed", C=C, tol=tol, max_iter=max_iter, class_weight=of_class), gram, labels)
+    svc = fit_svc(
+        SVC(
+            kernel="precomputed", C=C, tol=tol, max_iter=max_iter, class_weight=of_class
+        ),
+        gram,
+        labels,
+    )
     return GramSolution(svc.support_, svc.dual_coef_, svc.intercept_, svc.n_iter_)
 
 
@@ -115,32 +147,46 @@ def _by_svc(gram: Array, labels: Array, C: float, tol: float, max_iter: int, wei
 def _direct() -> Solver | None:
     """Return scikit-learn's internal interface to LIBSVM; None if `SVC` does not use it.
 
-    It is not a public name, so it is trusted only after it reproduced `SVC` for two and for three classes.
+    It is not a public name, so it is trusted only after it reproduced `SVC` for two and
+    for three classes.
     """
     try:
         from sklearn.svm import _libsvm
 
         _libsvm.set_verbosity_wrap(0)
         solve = _through(_libsvm.fit)
-        X = np.array([[0.0, 1.0], [1.0, 3.0], [4.0, 1.0], [2.0, 2.0], [5.0, 0.0], [3.0, 7.0]])
-        for labels in (np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 0.0, 1.0, 2.0])):
+        X = np.array(
+            [[0.0, 1.0], [1.0, 3.0], [4.0, 1.0], [2.0, 2.0], [5.0, 0.0], [3.0, 7.0]]
+        )
+        for labels in (
+            np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0]),
+            np.array([0.0, 1.0, 2.0, 0.0, 1.0, 2.0]),
+        ):
             for max_iter, last in ((1, 1.0), (1000, 1.0), (1000, 2.0)):
                 weights = np.append(np.ones(int(labels.max())), last)
-                ours, theirs = (solver(X @ X.T, labels, 0.5, 1e-3, max_iter, weights) for solver in (solve, _by_svc))
+                ours, theirs = (
+                    solver(X @ X.T, labels, 0.5, 1e-3, max_iter, weights)
+                    for solver in (solve, _by_svc)
+                )
                 for name in GramSolution._fields:
-                    np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+                    np.testing.assert_array_equal(
+                        getattr(ours, name), getattr(theirs, name)
+                    )
     except Exception:  # other versions may have it elsewhere or under another name
         return None
     return solve
 
 
 def _through(fit: Any) -> Solver:
-    def solve(gram: Array, labels: Array, C: float, tol: float, max_iter: int, weights: Array) -> GramSolution:
+    def solve(
+        gram: Array, labels: Array, C: float, tol: float, max_iter: int, weights: Array
+    ) -> GramSolution:
         support, _, _, dual_coef, intercept, _, _, _, n_iter = fit(
             gram, labels, svm_type=0, kernel="precomputed", C=C, tol=tol, class_weight=weights,
             sample_weight=np.empty(0), shrinking=1, cache_size=200.0, gamma=0.0, max_iter=max_iter,
         )  # fmt: skip
-        sign = -1.0 if weights.size == 2 else 1.0  # with two classes LIBSVM treats the first as the positive one
+        # with two classes LIBSVM treats the first as the positive one
+        sign = -1.0 if weights.size == 2 else 1.0
         return GramSolution(support, sign * dual_coef, sign * intercept, n_iter)
 
     return solve

@@ -27,7 +27,8 @@ class Loss(NamedTuple):
     best_scale : callable
         (scores, ||w||^2, c) -> the best length t, and the objective at t w.
     best_dual_scale : callable
-        (alpha, ||X^T (y alpha)||^2, c) -> the best t, and the lower bound on the optimum.
+        (alpha, ||X^T (y alpha)||^2, c) -> the best t, and the lower bound on the
+        optimum.
     """
 
     of_scores: Callable[[Array], Array]
@@ -42,6 +43,13 @@ def hinge_losses(scores: Array) -> Array:
 
 
 LOSSES = {
-    "hinge": Loss(hinge_losses, hinge_dual, hinge_scale.best_scale, hinge_scale.best_dual_scale),
-    "logistic": Loss(logistic_losses, logistic_dual, logistic_scale.best_scale, logistic_scale.best_dual_scale),
+    "hinge": Loss(
+        hinge_losses, hinge_dual, hinge_scale.best_scale, hinge_scale.best_dual_scale
+    ),
+    "logistic": Loss(
+        logistic_losses,
+        logistic_dual,
+        logistic_scale.best_scale,
+        logistic_scale.best_dual_scale,
+    ),
 }

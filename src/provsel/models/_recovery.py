@@ -61,12 +61,18 @@ class Recovered(NamedTuple):
     lower: float
 
 
-def by_transpose(solved: PrimalDual, Z: Array, signs: Array, blocks: GaussianBlocks) -> Recovered:
+def by_transpose(
+    solved: PrimalDual, Z: Array, signs: Array, blocks: GaussianBlocks
+) -> Recovered:
     """Return Lambda^T w_bar; no pass, because Phi Lambda^T w_bar is Z w_bar."""
-    return Recovered(blocks.expand(solved.w), signs * (Z @ solved.w), solved.alpha, float("nan"))
+    return Recovered(
+        blocks.expand(solved.w), signs * (Z @ solved.w), solved.alpha, float("nan")
+    )
 
 
-def by_dual(solved: PrimalDual, signs: Array, c: float, passes: Passes, loss: Loss) -> Recovered:
+def by_dual(
+    solved: PrimalDual, signs: Array, c: float, passes: Passes, loss: Loss
+) -> Recovered:
     """Return Phi^T (y alpha); two passes, the second one for the scores."""
     coef = passes.image(signs * solved.alpha)
     lower = loss.best_dual_scale(solved.alpha, float(coef @ coef), c)[1]

@@ -55,7 +55,8 @@ class RowStream:
         Raises
         ------
         ValueError
-            If there are no rows, labels are missing, widths differ, or values are NaN or infinite.
+            If there are no rows, labels are missing, widths differ, or values are NaN
+            or infinite.
         """
         labels: list[NDArray[Any]] = []
         start = 0
@@ -65,7 +66,9 @@ class RowStream:
             start += y.size
             yield X
         if start == 0:
-            raise ValueError(f"{self._name}: expected chunks with at least one row, got none; check the source.")
+            raise ValueError(
+                f"{self._name}: expected chunks with at least one row, got none; check the source."
+            )
         self.labels = np.concatenate(labels)
 
     def again(self) -> Iterator[tuple[Any, slice]]:
@@ -74,7 +77,8 @@ class RowStream:
         Raises
         ------
         ValueError
-            If the number of rows or the labels changed, as with a generator, which can be read only once.
+            If the number of rows or the labels changed, as with a generator, which can
+            be read only once.
         """
         stop = 0
         for number, chunk in enumerate(self._iterate()):
@@ -105,8 +109,11 @@ class RowStream:
     def _checked(self, number: int, chunk: Any, start: int) -> tuple[Any, NDArray[Any]]:
         where = f"{self._name}: chunk {number}"
         if not isinstance(chunk, tuple | list) or len(chunk) != 2 or chunk[1] is None:
-            raise ValueError(f"{where}: expected (X_chunk, y_chunk), got no labels; pass the y of the rows.")
+            raise ValueError(
+                f"{where}: expected (X_chunk, y_chunk), got no labels; pass the y of the rows."
+            )
         X = checked_rows(where, chunk[0], getattr(self, "n_features", None), start)
         self.n_features = X.shape[1]
         y = checked_labels(where, chunk[1], X.shape[0], start)
-        return X.astype(np.float64, copy=False), y  # sums in float32 would depend on the chunks
+        # sums in float32 would depend on the chunks
+        return X.astype(np.float64, copy=False), y

@@ -25,9 +25,10 @@ SCORING = ("accuracy", "balanced_accuracy")
 class CrossValidatedSVM(BaseLinearSVM):
     """A linear SVM whose C minimises the error of an inner cross-validation over a grid.
 
-    Use it for papers that do not state C. Each fit chooses its own C: on all features, which determines the support
-    vectors of supervised selection, and again on the selected ones. The inner folds are stratified, shuffled with a
-    fixed seed, and never contain test rows.
+    Use it for papers that do not state C. Each fit chooses its own C: on all features,
+    which determines the support vectors of supervised selection, and again on the
+    selected ones. The inner folds are stratified, shuffled with a fixed seed, and never
+    contain test rows.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class CrossValidatedSVM(BaseLinearSVM):
     grid : sequence of float, default=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
         Among equally good values of C the smallest is chosen.
     relative : bool, default=False
-        Give C in units of 1 / mean ||x_i||^2 over the rows of a fit, the default C of SVMlight: the choice then does
-        not depend on the units of the columns.
+        Give C in units of 1 / mean ||x_i||^2 over the rows of a fit, the default C of
+        SVMlight: the choice then does not depend on the units of the columns.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         Score that the best C maximises: scikit-learn's names.
     n_splits : int, default=5
@@ -55,8 +56,8 @@ class CrossValidatedSVM(BaseLinearSVM):
     Raises
     ------
     ValueError
-        From `fit`, if a class has a single row, the grid is empty or has numbers that are not positive, `n_splits` is
-        below 2, or the model has no C.
+        From `fit`, if a class has a single row, the grid is empty or has numbers that
+        are not positive, `n_splits` is below 2, or the model has no C.
 
     Examples
     --------
@@ -88,15 +89,33 @@ class CrossValidatedSVM(BaseLinearSVM):
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         model, grid, n_splits = self._checked_options(X, labels)
-        folds = list(StratifiedKFold(n_splits, shuffle=True, random_state=0).split(np.zeros(labels.size), labels))
-        alone = isinstance(model, LibsvmSVM) and self.classes_.size == 2 and X.shape[0] < X.shape[1]
-        predicted = _on_gram(model, X, labels, grid, folds) if alone else _on_rows(model, X, labels, grid, folds)
+        folds = list(
+            StratifiedKFold(n_splits, shuffle=True, random_state=0).split(
+                np.zeros(labels.size), labels
+            )
+        )
+        alone = (
+            isinstance(model, LibsvmSVM)
+            and self.classes_.size == 2
+            and X.shape[0] < X.shape[1]
+        )
+        predicted = (
+            _on_gram(model, X, labels, grid, folds)
+            if alone
+            else _on_rows(model, X, labels, grid, folds)
+        )
         counts = np.bincount(labels)
         wrong = np.zeros((len(grid), counts.size), dtype=np.int64)
         for k, test, classes in predicted:
-            wrong[k] += np.bincount(labels[test][classes != labels[test]], minlength=counts.size)
+            wrong[k] += np.bincount(
+                labels[test][classes != labels[test]], minlength=counts.size
+            )
         balanced = self.scoring == "balanced_accuracy"
-        self.errors_ = (wrong / counts).mean(axis=1) if balanced else wrong.sum(axis=1) / labels.size
+        self.errors_ = (
+            (wrong / counts).mean(axis=1)
+            if balanced
+            else wrong.sum(axis=1) / labels.size
+        )
         self.C_ = grid[int(np.argmin(self.errors_))]
         self._fitted = clone(model).set_params(C=self.C_).fit_rows(X, labels)
         for name in ("coef_", "intercept_", "support_", "dual_coef_"):
@@ -106,51 +125,114 @@ class CrossValidatedSVM(BaseLinearSVM):
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._fitted._combine(values)
 
-    def _checked_options(self, X: Any, labels: NDArray[np.int64]) -> tuple[BaseLinearSVM, list[float], int]:
+    def _checked_options(
+        self, X: Any, labels: NDArray[np.int64]
+    ) -> tuple[BaseLinearSVM, list[float], int]:
         """Return the model, the grid in increasing order and the number of folds, or raise."""
         model = LibsvmSVM() if self.model is None else self.model
-        if not isinstance(model, BaseLinearSVM) or "C" not in model.get_params(deep=False):
-            raise ValueError(f"CrossValidatedSVM: expected a linear SVM with a parameter C, got {model!r:.80}.")
-        numbers = all(isinstance(C, int | float | np.number) and not isinstance(C, bool) for C in self.grid)
-        if len(self.grid) == 0 or not numbers or not all(0 < C < np.inf for C in self.grid):
-            raise ValueError(f"CrossValidatedSVM: expected a grid of positive, finite numbers, got {self.grid!r:.80}.")
-        if not isinstance(weights := model.get_params(deep=False).get("class_weight"), str | None):
+        if not isinstance(model, BaseLinearSVM) or "C" not in model.get_params(
+            deep=False
+        ):
+            raise ValueError(
+                f"CrossValidatedSVM: expected a linear SVM with a parameter C, got {model!r:.80}."
+            )
+        numbers = all(
+            isinstance(C, int | float | np.number) and not isinstance(C, bool)
+            for C in self.grid
+        )
+        if (
+            len(self.grid) == 0
+            or not numbers
+            or not all(0 < C < np.inf for C in self.grid)
+        ):
+            raise ValueError(
+                f"CrossValidatedSVM: expected a grid of positive, finite numbers, got {self.grid!r:.80}."
+            )
+        if not isinstance(
+            weights := model.get_params(deep=False).get("class_weight"), str | None
+        ):
             raise ValueError(
                 f"CrossValidatedSVM: expected a model with class_weight 'balanced' or None, got {weights}."
             )
         if self.scoring not in SCORING:
-            raise ValueError(f"CrossValidatedSVM: expected scoring to be one of {SCORING}, got {self.scoring!r:.80}.")
+            raise ValueError(
+                f"CrossValidatedSVM: expected scoring to be one of {SCORING}, got {self.scoring!r:.80}."
+            )
         if not isinstance(self.relative, bool):
-            raise ValueError(f"CrossValidatedSVM: expected relative to be True or False, got {self.relative!r:.80}.")
-        if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
-            raise ValueError(f"CrossValidatedSVM: expected n_splits to be an integer above 1, got {self.n_splits!r}.")
+            raise ValueError(
+                f"CrossValidatedSVM: expected relative to be True or False, got {self.relative!r:.80}."
+            )
+        if (
+            isinstance(self.n_splits, bool)
+            or not isinstance(self.n_splits, int | np.integer)
+            or self.n_splits < 2
+        ):
+            raise ValueError(
+                f"CrossValidatedSVM: expected n_splits to be an integer above 1, got {self.n_splits!r}."
+            )
         smallest = int(np.bincount(labels).min())
         if smallest < 2:
             raise ValueError(
                 f"CrossValidatedSVM: expected at least two rows of each class to cross-validate on, got {smallest}; "
                 f"give more rows or a fixed C."
             )
-        unit = (float(row_norms(X, squared=True).mean()) or 1.0) if self.relative else 1.0
-        return model, sorted(float(C) / unit for C in self.grid), min(int(self.n_splits), smallest)
+        unit = (
+            (float(row_norms(X, squared=True).mean()) or 1.0) if self.relative else 1.0
+        )
+        return (
+            model,
+            sorted(float(C) / unit for C in self.grid),
+            min(int(self.n_splits), smallest),
+        )
 
 
 Predicted = Iterable[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
 """Place of C in the grid, test rows, and their predicted classes."""
 
 
-def _on_rows(model: BaseLinearSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:
+def _on_rows(
+    model: BaseLinearSVM,
+    X: Any,
+    labels: NDArray[np.int64],
+    grid: list[float],
+    folds: list[Any],
+) -> Predicted:
     for train, test in folds:
         for k, C in enumerate(grid):
-            yield k, test, clone(model).set_params(C=C).fit_rows(X[train], labels[train]).predict_rows(X[test])
+            yield (
+                k,
+                test,
+                clone(model)
+                .set_params(C=C)
+                .fit_rows(X[train], labels[train])
+                .predict_rows(X[test]),
+            )
 
 
-def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:
+def _on_gram(
+    model: LibsvmSVM,
+    X: Any,
+    labels: NDArray[np.int64],
+    grid: list[float],
+    folds: list[Any],
+) -> Predicted:
     """Like `_on_rows`, with inner products that are computed once."""
     gram = gram_matrix(X)
     for train, test in folds:
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
         weights = model.class_weights(labels[train])
         for k, C in enumerate(grid):
-            solution = fit_gram(inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter, weights=weights)
-            decision = outer[:, solution.support] @ solution.dual_coef[0] + solution.intercept[0]
-            yield k, test, (decision >= 0).astype(np.int64)  # LIBSVM takes the second class on the boundary
+            solution = fit_gram(
+                inner,
+                labels[train],
+                C=C,
+                tol=model.tol,
+                max_iter=model.max_iter,
+                weights=weights,
+            )
+            decision = (
+                outer[:, solution.support] @ solution.dual_coef[0]
+                + solution.intercept[0]
+            )
+            # LIBSVM takes the second class on the boundary
+            yield k, test, (decision >= 0).astype(np.int64)

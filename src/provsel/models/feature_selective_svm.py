@@ -23,41 +23,49 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
 
         min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1
 
-    - `form="kernel_weights"`: f = sqrt(mu), so that mu_j weights the rank-one kernel of feature j. Convex: in
-      v = D(f) w the penalty is 2 sqrt(c1 c2) |v_j| up to |v_j| = sqrt(c1 / c2), and c2 v_j^2 + c1 beyond. Solved with
-      a duality gap as certificate.
-    - `form="as_printed"`: f = mu, so that the kernels' weights are mu_j^2. The penalty grows like |v_j|^(2/3); not
-      convex. Alternating minimisation from several starts: a local optimum, at best.
+    - `form="kernel_weights"`: f = sqrt(mu), so that mu_j weights the rank-one kernel of
+      feature j. Convex: in v = D(f) w the penalty is 2 sqrt(c1 c2) |v_j| up to |v_j| =
+      sqrt(c1 / c2), and c2 v_j^2 + c1 beyond. Solved with a duality gap as certificate.
+    - `form="as_printed"`: f = mu, so that the kernels' weights are mu_j^2. The penalty
+      grows like |v_j|^(2/3); not convex. Alternating minimisation from several starts:
+      a local optimum, at best.
 
-    Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian Lambda, shape (l, m), and the
-    penalty is c2 ||w_bar||^2. Neither form is then convex; both are solved by alternating between w_bar, an SVM, and f.
-    As printed, that is a linear program, with sparse solutions; with weights on the kernels it is a quadratic program
-    with the price c1 ||f||^2. The derivative of this price is 0 at 0, so that only about half of the mu become zero.
+    Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian
+    Lambda, shape (l, m), and the penalty is c2 ||w_bar||^2. Neither form is then
+    convex; both are solved by alternating between w_bar, an SVM, and f. As printed,
+    that is a linear program, with sparse solutions; with weights on the kernels it is a
+    quadratic program with the price c1 ||f||^2. The derivative of this price is 0 at 0,
+    so that only about half of the mu become zero.
 
     Parameters
     ----------
     c1 : float, default=1e-3
-        Price of a feature in full use, in units of the mean hinge loss. From `c1_max` on, no feature is used.
+        Price of a feature in full use, in units of the mean hinge loss. From `c1_max`
+        on, no feature is used.
     c2 : float, default=1e-4
         Weight of ||w||^2.
     form : {"kernel_weights", "as_printed"}, default="kernel_weights"
-        Whether the weights mu multiply the kernels, or the features as in the printed problem; see above.
+        Whether the weights mu multiply the kernels, or the features as in the printed
+        problem; see above.
     n_components : int, default=None
         l; None does not compress. Lambda is kept in memory during the fit, 8 l m bytes.
     variance : {"1/m", "1/l"}, default="1/m"
-        Variance of the entries of Lambda; the first is the printed one, and keeps the length of Lambda^T w_bar, the
-        only recovery here. No effect without compression.
+        Variance of the entries of Lambda; the first is the printed one, and keeps the
+        length of Lambda^T w_bar, the only recovery here. No effect without compression.
     n_starts : int, default=3
-        Used if the problem is not convex: mu = 1, then the solution of the convex form unless compressed, then
-        uniformly random mu. The best end point is returned, or w = 0 if that is better than all.
+        Used if the problem is not convex: mu = 1, then the solution of the convex form
+        unless compressed, then uniformly random mu. The best end point is returned, or
+        w = 0 if that is better than all.
     tol : float, default=1e-6
-        Target for the relative duality gap; if the problem is not convex, the share of the objective by which a round
-        must lower it for another to follow.
+        Target for the relative duality gap; if the problem is not convex, the share of
+        the objective by which a round must lower it for another to follow.
     max_iter : int, default=None
-        Limit on the steps of the interior point method (None is 1000), or on the rounds of a start (None is 100).
+        Limit on the steps of the interior point method (None is 1000), or on the rounds
+        of a start (None is 100).
     relative : bool, default=False
-        c1 in units of `c1_max` and c2 in units of the mean ||Phi_i||^2 of the training rows. The fit is then the same
-        for s Phi, and the same c1 from 0 to 1 suits all data: from 1 on, form="kernel_weights" keeps nothing.
+        c1 in units of `c1_max` and c2 in units of the mean ||Phi_i||^2 of the training
+        rows. The fit is then the same for s Phi, and the same c1 from 0 to 1 suits all
+        data: from 1 on, form="kernel_weights" keeps nothing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts and of Lambda.
 
@@ -68,21 +76,24 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     coef_ : ndarray of shape (1, n_features)
         v: the effective weights on the original features, compressed or not.
     intercept_ : ndarray of shape (1,)
-        Zero: the problem above has no intercept. Append a constant feature for a (penalised) one.
+        Zero: the problem above has no intercept. Append a constant feature for a
+        (penalised) one.
     indices_ : ndarray of shape (n_selected,), int64
-        Features with mu > 0, in order of decreasing mu, ties by index. If all are zero, the one that gets weight first
-        as c1 falls.
+        Features with mu > 0, in order of decreasing mu, ties by index. If all are zero,
+        the one that gets weight first as c1 falls.
     w_ : ndarray of shape (n_features,)
         w, or Lambda^T w_bar, before the weights: `coef_` is w_ times mu_ or its root.
     compressed_coef_ : ndarray of shape (l,) or None
         w_bar.
     objective_ : float
-        Value of the problem above over the training rows, with ||w_bar||^2 if compressed.
+        Value of the problem above over the training rows, with ||w_bar||^2 if
+        compressed.
     dual_objective_, gap_ : float
-        A lower bound on the optimum, and (objective_ - dual_objective_) / objective_: a certificate, regardless of the
-        solver. NaN if the problem is not convex.
+        A lower bound on the optimum, and (objective_ - dual_objective_) / objective_: a
+        certificate, regardless of the solver. NaN if the problem is not convex.
     start_objectives_ : ndarray of shape (n_starts + 1,) or (1,)
-        Final objective of each start, the last for w = 0; the convex problem has only one.
+        Final objective of each start, the last for w = 0; the convex problem has only
+        one.
     n_iter_ : int
     c1_, c2_ : float
         The prices, if they were given in relative units.
@@ -91,8 +102,8 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     Raises
     ------
     ValueError
-        From `fit`, if labels do not have two classes, a parameter is out of range, or no feature differs between the
-        classes.
+        From `fit`, if labels do not have two classes, a parameter is out of range, or
+        no feature differs between the classes.
 
     Warns
     -----
@@ -103,7 +114,8 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
 
     Notes
     -----
-    Equal columns get equal weights in the convex form. As printed, w = 0 is a local optimum for every c1.
+    Equal columns get equal weights in the convex form. As printed, w = 0 is a local
+    optimum for every c1.
 
     Examples
     --------

@@ -21,12 +21,14 @@ class HingeSVM(BaseBinarySVM):
 
         min_w (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2
 
-    `CompressedLinearSVM` approximates this problem, so this class is its reference: the same c, no intercept.
+    `CompressedLinearSVM` approximates this problem, so this class is its reference: the
+    same c, no intercept.
 
     Parameters
     ----------
     c : float, default=1e-4
-        Weight of ||w||^2 relative to the mean hinge loss. In terms of a sum of losses, C = 1 / (2 c n).
+        Weight of ||w||^2 relative to the mean hinge loss. In terms of a sum of losses,
+        C = 1 / (2 c n).
     tol : float, default=1e-6
         Target for the relative duality gap.
     max_iter : int, default=500
@@ -37,7 +39,8 @@ class HingeSVM(BaseBinarySVM):
     classes_ : ndarray of shape (2,)
     coef_ : ndarray of shape (1, n_features)
     intercept_ : ndarray of shape (1,)
-        Zero: the problem above has no intercept. Append a constant feature for a (penalised) one.
+        Zero: the problem above has no intercept. Append a constant feature for a
+        (penalised) one.
     dual_coef_ : ndarray of shape (n_samples,)
         y_i alpha_i, 0 <= alpha_i <= C.
     objective_, dual_objective_ : float
@@ -61,8 +64,8 @@ class HingeSVM(BaseBinarySVM):
 
     Notes
     -----
-    Nothing is random. Sparse rows stay sparse; float32 is solved in float64, which takes a copy. `kernels.hinge_dual`
-    describes the algorithm and its memory.
+    Nothing is random. Sparse rows stay sparse; float32 is solved in float64, which
+    takes a copy. `kernels.hinge_dual` describes the algorithm and its memory.
 
     Examples
     --------
@@ -81,7 +84,9 @@ class HingeSVM(BaseBinarySVM):
 
     algorithm_version = 1
 
-    def __init__(self, c: float = 1e-4, *, tol: float = 1e-6, max_iter: int = 500) -> None:
+    def __init__(
+        self, c: float = 1e-4, *, tol: float = 1e-6, max_iter: int = 500
+    ) -> None:
         self.c = c
         self.tol = tol
         self.max_iter = max_iter
@@ -89,7 +94,13 @@ class HingeSVM(BaseBinarySVM):
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         self._check()
         signs = self._signs(labels)
-        solved = hinge_dual(X.astype(np.float64, copy=False), signs, self.c, tol=self.tol, max_iter=self.max_iter)
+        solved = hinge_dual(
+            X.astype(np.float64, copy=False),
+            signs,
+            self.c,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
         if not solved.converged:
             warnings.warn(
                 f"HingeSVM: expected a relative duality gap of at most {self.tol:g}, got {solved.gap:.2g} after "
@@ -99,10 +110,20 @@ class HingeSVM(BaseBinarySVM):
             )
         self.coef_, self.intercept_ = solved.w[None, :], np.zeros(1)
         self.dual_coef_ = signs * solved.alpha
-        self.objective_, self.dual_objective_, self.gap_ = solved.primal, solved.dual, solved.gap
+        self.objective_, self.dual_objective_, self.gap_ = (
+            solved.primal,
+            solved.dual,
+            solved.gap,
+        )
         self.n_iter_ = solved.n_iter
 
     def _check(self) -> None:
         check_positive("HingeSVM", c=self.c, tol=self.tol)
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"HingeSVM: expected max_iter to be a positive integer, got {self.max_iter!r}.")
+        if (
+            isinstance(self.max_iter, bool)
+            or not isinstance(self.max_iter, int | np.integer)
+            or self.max_iter < 1
+        ):
+            raise ValueError(
+                f"HingeSVM: expected max_iter to be a positive integer, got {self.max_iter!r}."
+            )

@@ -17,11 +17,13 @@ from provsel.validation import DocumentedMixin, validated
 class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
     """k-means by scikit-learn, with the defaults of MATLAB's `kmeans`; Wang, Shen, Li (2018) do not state theirs.
 
-    Use it to cluster like MATLAB's `kmeans`, which papers often use without stating its settings.
+    Use it to cluster like MATLAB's `kmeans`, which papers often use without stating its
+    settings.
 
-    The defaults are k-means++ seeds, one replicate, and at most 100 iterations, until no row changes its cluster.
-    One difference remains: each seed is the best of 2 + log k candidates, where MATLAB draws one (`n_local_trials=1`).
-    Needs one copy of X; sparse or float32 X keeps its form.
+    The defaults are k-means++ seeds, one replicate, and at most 100 iterations, until
+    no row changes its cluster. One difference remains: each seed is the best of 2 + log
+    k candidates, where MATLAB draws one (`n_local_trials=1`). Needs one copy of X;
+    sparse or float32 X keeps its form.
 
     Parameters
     ----------
@@ -32,10 +34,11 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
     max_iter : int, default=100
         Limit on the iterations of a run.
     tol : float, default=0.0
-        Also stop if the squared movement of the centres is at most this multiple of the mean variance of the columns; 0
-        waits until no row changes its cluster.
+        Also stop if the squared movement of the centres is at most this multiple of the
+        mean variance of the columns; 0 waits until no row changes its cluster.
     n_local_trials : int, default=None
-        Candidates for each seed but the first; the one that lowers the cost most is chosen. None: 2 + log k.
+        Candidates for each seed but the first; the one that lowers the cost most is
+        chosen. None: 2 + log k.
     random_state : int, RandomState or None, default=None
         Random state of the seeds.
 
@@ -67,7 +70,8 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
 
     References
     ----------
-    Lloyd (1982), Least squares quantization in PCM; Arthur, Vassilvitskii (2007), k-means++.
+    Lloyd (1982), Least squares quantization in PCM; Arthur, Vassilvitskii (2007),
+    k-means++.
     """
 
     algorithm_version = 1
@@ -95,24 +99,32 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X has NaN or infinite values, the number of labels is wrong, neither `n_clusters` nor y is given, there
-            are more clusters than rows, or `n_local_trials` is not positive.
+            If X has NaN or infinite values, the number of labels is wrong, neither
+            `n_clusters` nor y is given, there are more clusters than rows, or
+            `n_local_trials` is not positive.
         """
-        from sklearn.cluster import KMeans, kmeans_plusplus  # slow import, needed only here
+        # slow import, needed only here
+        from sklearn.cluster import KMeans, kmeans_plusplus
 
         X = validated(self, X)
         if y is not None:
             check_consistent_length(X, y)
         self.n_clusters_ = self._count(X.shape[0], y)
         trials = self.n_local_trials
-        if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1):
+        if trials is not None and (
+            isinstance(trials, bool)
+            or not isinstance(trials, int | np.integer)
+            or trials < 1
+        ):
             raise ValueError(
                 f"KMeansClustering: expected n_local_trials to be None or a positive integer, got {trials!r}; 1 is "
                 f"the value of MATLAB."
             )
 
         def seeds(rows: Any, n_clusters: int, random_state: Any) -> NDArray[np.float64]:
-            return kmeans_plusplus(rows, n_clusters, random_state=random_state, n_local_trials=trials)[0]
+            return kmeans_plusplus(
+                rows, n_clusters, random_state=random_state, n_local_trials=trials
+            )[0]
 
         clustering = KMeans(
             self.n_clusters_,
@@ -121,7 +133,8 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=self.random_state,
-            # dense rows are centred in the copy; sparse ones are only read, and copied by the seeding anyway
+            # dense rows are centred in the copy; sparse ones are only read, and copied
+            # by the seeding anyway
             copy_x=not (sparse.issparse(X) and X.data.flags.writeable),
             algorithm="lloyd",
         ).fit(X)
@@ -148,7 +161,11 @@ class KMeansClustering(ClusterMixin, DocumentedMixin, BaseEstimator):
                 )
             check_classes("KMeansClustering", np.asarray(y), "set n_clusters")
             return np.unique(y).size
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= n_samples:
+        if (
+            isinstance(count, bool)
+            or not isinstance(count, int | np.integer)
+            or not 1 <= count <= n_samples
+        ):
             raise ValueError(
                 f"KMeansClustering: expected n_clusters to be None or an integer between 1 and the number of rows, "
                 f"{n_samples}, got {count!r}."

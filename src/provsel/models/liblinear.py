@@ -20,13 +20,15 @@ class LiblinearSVM(BaseLinearSVM):
 
     Use it for many rows and features, especially sparse ones.
 
-    The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual (`-s 1`), C = 10.
-    LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process would differ.
-    Here it is seeded before each fit, so a fit depends on nothing but its arguments. The whole process shares `rand()`,
-    so fits in several threads wait for each other.
+    The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual
+    (`-s 1`), C = 10. LIBLINEAR shuffles with the C library's `rand()` and never seeds
+    it, so two calls in one process would differ. Here it is seeded before each fit, so
+    a fit depends on nothing but its arguments. The whole process shares `rand()`, so
+    fits in several threads wait for each other.
 
-    The authors' package liblinear-official is used if it is installed, except on Windows. Otherwise scikit-learn's copy
-    of LIBLINEAR solves the same problem to the same tolerance, with other random numbers.
+    The authors' package liblinear-official is used if it is installed, except on
+    Windows. Otherwise scikit-learn's copy of LIBLINEAR solves the same problem to the
+    same tolerance, with other random numbers.
 
     Parameters
     ----------
@@ -35,7 +37,8 @@ class LiblinearSVM(BaseLinearSVM):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Squared hinge loss, or hinge loss.
     fit_intercept : bool, default=False
-        Append a constant feature (penalised, LIBLINEAR's `-B 1`); LIBLINEAR's default, and the paper's, is none.
+        Append a constant feature (penalised, LIBLINEAR's `-B 1`); LIBLINEAR's default,
+        and the paper's, is none.
     tol : float, default=0.1
         LIBLINEAR's `-e`; 0.1 is its own default for the dual solvers.
     random_state : int, default=1
@@ -86,7 +89,9 @@ class LiblinearSVM(BaseLinearSVM):
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         if self.loss not in SOLVERS:
-            raise ValueError(f"LiblinearSVM: expected loss to be one of {sorted(SOLVERS)}, got {self.loss!r}.")
+            raise ValueError(
+                f"LiblinearSVM: expected loss to be one of {sorted(SOLVERS)}, got {self.loss!r}."
+            )
         check_positive("LiblinearSVM", C=self.C, tol=self.tol)
         bias = 1 if self.fit_intercept else -1
         self.coef_, self.intercept_ = train_liblinear(

@@ -29,21 +29,24 @@ class LibsvmSVM(BaseLinearSVM):
 
     Use it for a few thousand rows of many features.
 
-    The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the n x n
-    Gram matrix. BLAS computes it once, instead of row by row in LIBSVM's kernel cache. With several classes, ties in
-    votes go to the larger sum of decision values (scikit-learn's `break_ties=True`), not to the first class.
+    The solver of the medium-scale experiments of Paul et al. (2016). For two classes
+    and n < d it works on the n x n Gram matrix. BLAS computes it once, instead of row
+    by row in LIBSVM's kernel cache. With several classes, ties in votes go to the
+    larger sum of decision values (scikit-learn's `break_ties=True`), not to the first
+    class.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the sum of slacks.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; 1 for classes left out. "balanced" is n / (k n_class) for the n_class rows of each of k
-        classes. As in scikit-learn.
+        Factors of C by class; 1 for classes left out. "balanced" is n / (k n_class) for
+        the n_class rows of each of k classes. As in scikit-learn.
     tol : float, default=1e-3
         LIBSVM's stopping tolerance, in units of y f(x).
     max_iter : int, default=1_000_000_000
-        Limit on LIBSVM's iterations for each problem of two classes: some minutes for a few hundred rows.
+        Limit on LIBSVM's iterations for each problem of two classes: some minutes for a
+        few hundred rows.
 
     Attributes
     ----------
@@ -62,8 +65,10 @@ class LibsvmSVM(BaseLinearSVM):
     ConvergenceWarning
         If LIBSVM stopped at `max_iter`, as on columns of very different scales.
     UserWarning
-        For more than 50,000 rows, before the first iteration: the time grows at least with the square of their number,
-        to hours. scikit-learn's `LinearSVC(dual=False)` takes seconds then, also as the `svm` of `OnSupportVectors`.
+        For more than 50,000 rows, before the first iteration: the time grows at least
+        with the square of their number, to hours. scikit-learn's
+        `LinearSVC(dual=False)` takes seconds then, also as the `svm` of
+        `OnSupportVectors`.
 
     Examples
     --------
@@ -98,22 +103,46 @@ class LibsvmSVM(BaseLinearSVM):
     def class_weights(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the factor of C of each class, numbered as in `labels`; a mapping has the labels of `fit` as keys."""
         classes = getattr(self, "classes_", np.unique(labels))
-        if self.class_weight is None:  # scikit-learn's checks of arguments take as long as a small fit
+        # scikit-learn's checks of arguments take as long as a small fit
+        if self.class_weight is None:
             return np.ones(classes.size)
-        return compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
+        return compute_class_weight(
+            self.class_weight, classes=classes, y=classes[labels]
+        )
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         max_iter, weights = checked_max_iter(self.max_iter), self.class_weights(labels)
-        warn_of_many_rows("LibsvmSVM", X.shape[0], "scikit-learn's LinearSVC(dual=False) is for many rows")
+        warn_of_many_rows(
+            "LibsvmSVM",
+            X.shape[0],
+            "scikit-learn's LinearSVC(dual=False) is for many rows",
+        )
         if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
-            solution = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter, weights=weights)
-            self.coef_ = np.asarray(solution.dual_coef @ X[solution.support], dtype=np.float64).reshape(1, -1)
+            solution = fit_gram(
+                gram_matrix(X),
+                labels,
+                C=self.C,
+                tol=self.tol,
+                max_iter=max_iter,
+                weights=weights,
+            )
+            self.coef_ = np.asarray(
+                solution.dual_coef @ X[solution.support], dtype=np.float64
+            ).reshape(1, -1)
         else:
             of_class = dict(enumerate(weights.tolist()))
-            svc = SVC(kernel="linear", C=self.C, tol=self.tol, max_iter=max_iter, class_weight=of_class)
+            svc = SVC(
+                kernel="linear",
+                C=self.C,
+                tol=self.tol,
+                max_iter=max_iter,
+                class_weight=of_class,
+            )
             fit_svc(svc, X, labels)
             self.coef_ = _dense(svc.coef_)
-            solution = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.n_iter_)
+            solution = GramSolution(
+                svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.n_iter_
+            )
         self.n_iter_ = solution.n_iter
         if solution.n_iter.max() >= max_iter:
             warn_early("LibsvmSVM", "", max_iter)
@@ -123,7 +152,9 @@ class LibsvmSVM(BaseLinearSVM):
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         votes = np.zeros((values.shape[0], self.classes_.size))
         confidence = np.zeros_like(votes)
-        for column, (i, j) in zip(values.T, combinations(range(self.classes_.size), 2), strict=True):
+        for column, (i, j) in zip(
+            values.T, combinations(range(self.classes_.size), 2), strict=True
+        ):
             votes[:, i] += column > 0
             votes[:, j] += column <= 0
             confidence[:, i] += column

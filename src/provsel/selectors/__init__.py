@@ -1,15 +1,19 @@
 """Feature selectors with the scikit-learn API: the classes of the modules in this folder, one per module.
 
-Your own selector inherits from `BaseSelector` and returns a `Selection`. It reads its rows from a
-`provsel.training_view.TrainingView`, and checks a number of features by `checked_count`.
+Your own selector inherits from `BaseSelector` and returns a `Selection`. It reads its
+rows from a `provsel.training_view.TrainingView`, and checks a number of features by
+`checked_count`.
 
-A test compares the folder with this list, and states what a new module needs here. Plain transformers in this folder,
-such as `SparseEmbedding`, do not inherit from `BaseSelector`. Configs can name them instead of a selector, because they
-reduce rows, although they select no features.
+A test compares the folder with this list, and states what a new module needs here.
+Plain transformers in this folder, such as `SparseEmbedding`, do not inherit from
+`BaseSelector`. Configs can name them instead of a selector, because they reduce rows,
+although they select no features.
 """
 
 from provsel.selectors._base import BaseSelector, Selection, checked_count
-from provsel.selectors.adaptive_randomized_pivoting import AdaptiveRandomizedPivotingSelector
+from provsel.selectors.adaptive_randomized_pivoting import (
+    AdaptiveRandomizedPivotingSelector,
+)
 from provsel.selectors.alpha_investing import AlphaInvestingSelector
 from provsel.selectors.always_kept import AlwaysKept
 from provsel.selectors.approximate_bss import ApproximateBSSSelector

@@ -21,7 +21,12 @@ from provsel.kernels.spectral import SpectralBasis
 from provsel.kernels.ties import number_tied
 from provsel.sparse_input import check_sparse
 from provsel.training_view import TrainingView
-from provsel.validation import CheckedSelectorMixin, DocumentedMixin, as_generator, validated
+from provsel.validation import (
+    CheckedSelectorMixin,
+    DocumentedMixin,
+    as_generator,
+    validated,
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,8 @@ class Selection:
     weights : ndarray of shape (n_selected,)
         Scales of the columns.
     attributes : mapping
-        Further fitted attributes, without their trailing underscore: `scores`, `n_repeats`, ...
+        Further fitted attributes, without their trailing underscore: `scores`,
+        `n_repeats`, ...
 
     Examples
     --------
@@ -54,17 +60,21 @@ class Selection:
     @classmethod
     def unweighted(cls, indices: NDArray[np.int64], **attributes: Any) -> Selection:
         """Return the selection of `indices` with unit weights."""
-        return cls(np.asarray(indices, dtype=np.int64), np.ones(len(indices)), attributes)
+        return cls(
+            np.asarray(indices, dtype=np.int64), np.ones(len(indices)), attributes
+        )
 
 
 class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
     """Base class of selectors, the common part of all methods.
 
-    Use it for your own selector: it provides scikit-learn's API, checks, weights and certificates.
+    Use it for your own selector: it provides scikit-learn's API, checks, weights and
+    certificates.
 
-    A subclass is final. It declares `algorithm_version`, stores its arguments unchanged in `__init__`, and implements
-    `_select(view, rng)`. Its bounds, if it has any, are separate functions. `needs_labels = True` means that it uses y,
-    and `classes_only = True` that y cannot be numeric.
+    A subclass is final. It declares `algorithm_version`, stores its arguments unchanged
+    in `__init__`, and implements `_select(view, rng)`. Its bounds, if it has any, are
+    separate functions. `needs_labels = True` means that it uses y, and
+    `classes_only = True` that y cannot be numeric.
 
     Examples
     --------
@@ -113,8 +123,8 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If X is empty or has NaN or infinite values, the number of labels is wrong, or more features are requested
-            than X has.
+            If X is empty or has NaN or infinite values, the number of labels is wrong,
+            or more features are requested than X has.
         """
         return self.fit_view(self._validated(X, y))
 
@@ -154,7 +164,8 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         unscaled = _scale_columns(X, 1.0 / self._scales())
         if not sparse.issparse(X):
             return super().inverse_transform(unscaled)
-        # scikit-learn's sparse branch passes the counts of each column through this method, which would scale them
+        # scikit-learn's sparse branch passes the counts of each column through this
+        # method, which would scale them
         unscaled = unscaled.tocsc()
         counts = np.zeros(self.n_features_in_ + 1, dtype=unscaled.indptr.dtype)
         counts[kept + 1] = np.diff(unscaled.indptr)
@@ -164,8 +175,9 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set what `transform` returns, as in scikit-learn.
 
-        The columns of a frame keep their names. The values are those of X if `rescale=False`, or if the selector has no
-        such parameter; with `rescale=True` they are multiplied by `weights_`.
+        The columns of a frame keep their names. The values are those of X if
+        `rescale=False`, or if the selector has no such parameter; with `rescale=True`
+        they are multiplied by `weights_`.
 
         Parameters
         ----------
@@ -179,7 +191,12 @@ class BaseSelector(CheckedSelectorMixin, DocumentedMixin, BaseEstimator, ABC):
         super().set_output(transform=transform)
         return self
 
-    @available_if(lambda self: self.get_params(deep=False).get("rescale") and np.any(getattr(self, "weights_", 0) != 1))
+    @available_if(
+        lambda self: (
+            self.get_params(deep=False).get("rescale")
+            and np.any(getattr(self, "weights_", 0) != 1)
+        )
+    )
     def _sk_visual_block_(self) -> Any:
         """Return the block of scikit-learn's HTML, with a line if values are rescaled."""
         return SimpleNamespace(
@@ -238,15 +255,18 @@ class SelectorAround(BaseSelector, ABC):
         tags = super().__sklearn_tags__()
         if isinstance(self.selector, BaseSelector):
             inner = self.selector.__sklearn_tags__()
-            tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+            tags.classifier_tags, tags.regressor_tags = (
+                inner.classifier_tags,
+                inner.regressor_tags,
+            )
         return tags
 
 
 def checked_count(selector: Any, n_features: int) -> int:
     """Return the number of features requested from a selector, from 1 to `n_features`, or raise.
 
-    Use it in `_select` of your own selector. A float between 0 and 1 is a fraction of the features, rounded down
-    but at least one, as in scikit-learn's `RFE`.
+    Use it in `_select` of your own selector. A float between 0 and 1 is a fraction of
+    the features, rounded down but at least one, as in scikit-learn's `RFE`.
 
     Examples
     --------
@@ -277,12 +297,20 @@ COLUMNS = ("V", "sigma_V")
 def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
     """Return the basis of `view`, centred and cut to `selector.rank`; raise for an invalid rank or zero X."""
     name, rank, center = type(selector).__name__, selector.rank, selector.center
-    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1):
-        raise ValueError(f"{name}: expected rank to be None or a positive integer, got {rank!r}.")
+    if rank is not None and (
+        isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1
+    ):
+        raise ValueError(
+            f"{name}: expected rank to be None or a positive integer, got {rank!r}."
+        )
     if selector.columns not in COLUMNS:
-        raise ValueError(f"{name}: expected columns to be one of {COLUMNS}, got {selector.columns!r}.")
+        raise ValueError(
+            f"{name}: expected columns to be one of {COLUMNS}, got {selector.columns!r}."
+        )
     if not isinstance(center, bool | np.bool_):
-        raise ValueError(f"{name}: expected center to be True or False, got {center!r}.")
+        raise ValueError(
+            f"{name}: expected center to be True or False, got {center!r}."
+        )
     basis = view.basis(center=bool(center))
     if basis.rank == 0:
         raise all_zeros(selector, view)
@@ -297,11 +325,17 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
     return basis.truncated(rank)
 
 
-def warn_if_tied(selector: Any, scores: NDArray[np.float64], reason: str, advice: str) -> None:
+def warn_if_tied(
+    selector: Any, scores: NDArray[np.float64], reason: str, advice: str
+) -> None:
     """Warn, as if from `fit`, if the non-zero scores of a selector are all equal up to rounding."""
     tied = number_tied(scores)
     if tied > 1:
-        outcome = "the draw is uniform" if selector.is_random else "the first features are kept"
+        outcome = (
+            "the draw is uniform"
+            if selector.is_random
+            else "the first features are kept"
+        )
         warnings.warn(
             f"{type(selector).__name__}: expected scores that differ between features, got {scores.max():.6g} for each "
             f"of {tied} columns, as {reason}: {outcome}. {advice}.",
@@ -338,4 +372,6 @@ def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:
         return X @ sparse.diags_array(factors)
     # the same as the product with a diagonal matrix, in half the time
     places = np.arange(factors.size + 1, dtype=X.indices.dtype)
-    return X @ type(X)((factors, places[:-1], places), shape=(factors.size, factors.size))
+    return X @ type(X)(
+        (factors, places[:-1], places), shape=(factors.size, factors.size)
+    )

@@ -23,7 +23,9 @@ def bss_budget(rank: int, eps: float) -> int:
 def check_forms(name: str, weights: str, gain: str) -> None:
     """Raise unless `weights` is one of `WEIGHTS` and `gain` one of `GAINS`."""
     if weights not in WEIGHTS:
-        raise ValueError(f"{name}: expected weights to be one of {WEIGHTS}, got {weights!r}.")
+        raise ValueError(
+            f"{name}: expected weights to be one of {WEIGHTS}, got {weights!r}."
+        )
     if gain not in GAINS:
         raise ValueError(f"{name}: expected gain to be one of {GAINS}, got {gain!r}.")
 
@@ -49,18 +51,33 @@ def bss_selection(
 ) -> Selection:
     """Return the picks of r > rank steps of BSS; the gains of a column that is picked repeatedly are added.
 
-    Bounds by Lemmas 1 and 2 are attached only to the algorithm for which they are proved.
+    Bounds by Lemmas 1 and 2 are attached only to the algorithm for which they are
+    proved.
     """
     rank = columns.V.shape[1]
     ratio = math.sqrt(rank / r)
-    with np.errstate(divide="ignore", invalid="ignore"):  # with the other gain a barrier may be at an eigenvalue
-        picks, gains, n_infeasible = bss(columns, r, gain=gain, shifts=shifts, no_candidate=no_candidate)
+    # with the other gain a barrier may be at an eigenvalue
+    with np.errstate(divide="ignore", invalid="ignore"):
+        picks, gains, n_infeasible = bss(
+            columns, r, gain=gain, shifts=shifts, no_candidate=no_candidate
+        )
     indices, first, place = np.unique(picks, return_index=True, return_inverse=True)
     order = np.argsort(first)
     total = np.bincount(place, weights=gains)[order]
     scale = np.sqrt((1 - np.sqrt(rank / r)) / r)
-    attributes: dict[str, Any] = {"n_repeats": picks.size - indices.size, "n_infeasible": n_infeasible, "rank": rank}
+    attributes: dict[str, Any] = {
+        "n_repeats": picks.size - indices.size,
+        "n_infeasible": n_infeasible,
+        "rank": rank,
+    }
     attributes["rank_tolerance"] = rank_tolerance
     if (gain, shifts, no_candidate) == (GAINS[0], SHIFTS[0], NO_CANDIDATE[0]):
-        attributes |= {"eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2), "spectral_bound": 3 * ratio}
-    return Selection(indices[order], np.sqrt(total if weights == "sqrt_t" else 1.0 / total) * scale, attributes)
+        attributes |= {
+            "eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2),
+            "spectral_bound": 3 * ratio,
+        }
+    return Selection(
+        indices[order],
+        np.sqrt(total if weights == "sqrt_t" else 1.0 / total) * scale,
+        attributes,
+    )

@@ -51,20 +51,28 @@ def write_compressed(
     with (
         threadpool_limits(1),  # more threads would change the order of sums
         compressed_file(name, path, n, about) as file,
-        closing(in_order(compressed, together(chunks, blocks.n_components), n_jobs)) as done,
+        closing(
+            in_order(compressed, together(chunks, blocks.n_components), n_jobs)
+        ) as done,
     ):
         for Z, y in done:
             file.write(Z, y)
     return file.n_rows
 
 
-def together(chunks: Iterable[tuple[Any, Labels]], n_components: int) -> Iterator[tuple[Any, Labels]]:
+def together(
+    chunks: Iterable[tuple[Any, Labels]], n_components: int
+) -> Iterator[tuple[Any, Labels]]:
     """Yield the rows of `chunks` joined into larger chunks of up to TOGETHER bytes including their compressed rows."""
     held: list[tuple[Any, Labels]] = []
     size = 0
     for X, y in chunks:
-        added = 8 * X.shape[0] * n_components + (12 * X.nnz if sparse.issparse(X) else X.nbytes)
-        if held and (size + added > TOGETHER or sparse.issparse(X) != sparse.issparse(held[0][0])):
+        added = 8 * X.shape[0] * n_components + (
+            12 * X.nnz if sparse.issparse(X) else X.nbytes
+        )
+        if held and (
+            size + added > TOGETHER or sparse.issparse(X) != sparse.issparse(held[0][0])
+        ):
             yield _joined(held)
             held, size = [], 0
         held.append((X, y))
@@ -73,7 +81,9 @@ def together(chunks: Iterable[tuple[Any, Labels]], n_components: int) -> Iterato
         yield _joined(held)
 
 
-def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Generator[Result, None, None]:
+def in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
+) -> Generator[Result, None, None]:
     """Yield function(item) in order, by `n_jobs` threads, of which up to 2 n_jobs are finished or running."""
     if n_jobs == 1:
         yield from map(function, items)
@@ -96,5 +106,9 @@ def _joined(held: list[tuple[Any, Labels]]) -> tuple[Any, Labels]:
         return held[0]
     rows = [X for X, _ in held]
     labels = [y for _, y in held if y is not None]
-    X = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
+    X = (
+        sparse.vstack(rows, format="csr")
+        if sparse.issparse(rows[0])
+        else np.concatenate(rows)
+    )
     return X, np.concatenate(labels) if labels else None

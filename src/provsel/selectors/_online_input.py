@@ -13,13 +13,19 @@ from provsel.selectors._online_state import Stream
 NAME = "OnlineLeverageSelector.partial_fit_columns"
 
 
-def checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray[np.int64]:
+def checked_indices(
+    feature_indices: Any, count: int, stream: Stream
+) -> NDArray[np.int64]:
     """Return the feature numbers of the `count` columns of a block, shape (count,); raise for wrong or known ones."""
     if feature_indices is None:
         indices = stream.sampler.n_seen + np.arange(count)
     else:
         indices = np.asarray(feature_indices)
-        if indices.shape != (count,) or indices.dtype.kind not in "iu" or (indices < 0).any():
+        if (
+            indices.shape != (count,)
+            or indices.dtype.kind not in "iu"
+            or (indices < 0).any()
+        ):
             raise ValueError(
                 f"{NAME}: expected feature_indices to be {count} non-negative integers, one for each column of the "
                 f"block, got {indices.dtype} of shape {indices.shape}; pass the column numbers."
@@ -34,7 +40,9 @@ def checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray
 
 def check_finite(block: Any, indices: NDArray[np.int64]) -> None:
     """Raise, with the names of the features, if a block of shape (n, b) has NaN or infinity."""
-    finite = np.isfinite(block.data[: block.indptr[-1]] if sparse.issparse(block) else block)
+    finite = np.isfinite(
+        block.data[: block.indptr[-1]] if sparse.issparse(block) else block
+    )
     if finite.all():
         return
     if sparse.issparse(block):

@@ -12,7 +12,16 @@ from provsel.kernels.online_leverage import OnlineLeverage, Rule, uniforms
 from provsel.kernels.online_span import KeptSpan
 
 VERSION = 1
-NUMBERS = ("version", "n_samples", "epsilon", "sampling_rate", "outside_span_is_one", "ridge", "n_initial", "n_seen")
+NUMBERS = (
+    "version",
+    "n_samples",
+    "epsilon",
+    "sampling_rate",
+    "outside_span_is_one",
+    "ridge",
+    "n_initial",
+    "n_seen",
+)
 ARRAYS = {
     "key": (np.uint64, ("2",)),
     "Q": (np.float64, ("n_samples", "m")),
@@ -51,13 +60,18 @@ class GrowingArray:
 class Stream:
     """The state of a pass over columns in blocks; `largest` is the largest feature number, or -1."""
 
-    def __init__(self, sampler: OnlineLeverage, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+    def __init__(
+        self, sampler: OnlineLeverage, arrays: Mapping[str, NDArray[Any]] | None = None
+    ) -> None:
         self.sampler = sampler
         self._log = {
-            name: GrowingArray(np.zeros(0, ARRAYS[name][0]) if arrays is None else arrays[name])
+            name: GrowingArray(
+                np.zeros(0, ARRAYS[name][0]) if arrays is None else arrays[name]
+            )
             for name in ("positions", "weights", "scores", "seen_indices")
         }
-        # features 0, 1, ... up to `_first`, and `_others`, arrived; a set of all would dominate a long stream's memory
+        # features 0, 1, ... up to `_first`, and `_others`, arrived; a set of all would
+        # dominate a long stream's memory
         self._first, self._others, self.largest = 0, set[int](), -1
         self._remember(self._log["seen_indices"].values)
 
@@ -71,12 +85,16 @@ class Stream:
         distinct, times = np.unique(indices, return_counts=True)
         again = (times > 1) | (distinct < self._first)
         if self._others:
-            again |= np.fromiter((i in self._others for i in distinct.tolist()), bool, distinct.size)
+            again |= np.fromiter(
+                (i in self._others for i in distinct.tolist()), bool, distinct.size
+            )
         return [int(i) for i in distinct[again]]
 
     def advance(self, block: Any, indices: NDArray[np.int64]) -> None:
         """Process the columns of `block`, named `indices`, in place."""
-        for name, values in zip(("positions", "weights", "scores"), self.sampler.advance(block), strict=True):
+        for name, values in zip(
+            ("positions", "weights", "scores"), self.sampler.advance(block), strict=True
+        ):
             self._log[name].append(values)
         self._log["seen_indices"].append(indices)
         self._remember(indices)
@@ -135,9 +153,15 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
         raise ValueError(
             f"{NAME}: expected version {VERSION}, got {numbers['version']:g}; use the release that wrote the state."
         )
-    sizes = {"2": 2, "n_samples": int(numbers["n_samples"]), "n_seen": int(numbers["n_seen"])}
+    sizes = {
+        "2": 2,
+        "n_samples": int(numbers["n_samples"]),
+        "n_seen": int(numbers["n_seen"]),
+    }
     if min(sizes.values()) < 0:
-        raise _corrupt("n_samples and n_seen", "counts", [sizes["n_samples"], sizes["n_seen"]])
+        raise _corrupt(
+            "n_samples and n_seen", "counts", [sizes["n_samples"], sizes["n_seen"]]
+        )
     arrays = {name: _array(state, name, sizes) for name in ARRAYS}
     rule: Rule = rule_for(sizes["n_samples"])
     stored = Rule(
@@ -155,7 +179,9 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     _check_factor(arrays["Q"], arrays["R"])
     _check_decisions(arrays, rule)
     span = KeptSpan.from_factors(arrays["Q"], arrays["R"], rule.ridge)
-    sampler = OnlineLeverage(rule, arrays["key"], span, sizes["n_seen"], arrays["positions"].size)
+    sampler = OnlineLeverage(
+        rule, arrays["key"], span, sizes["n_seen"], arrays["positions"].size
+    )
     return Stream(sampler, arrays)
 
 
@@ -163,29 +189,47 @@ def _check_factor(Q: NDArray[Any], R: NDArray[Any]) -> None:
     if np.abs(Q.T @ Q - np.eye(Q.shape[1])).max(initial=0.0) > 1e-8:
         raise _corrupt("Q", "orthonormal columns", "others")
     if np.tril(R, -1).any() or not np.diagonal(R).all():
-        raise _corrupt("R", "an upper triangular matrix with a non-zero diagonal", "another")
+        raise _corrupt(
+            "R", "an upper triangular matrix with a non-zero diagonal", "another"
+        )
 
 
 def _check_decisions(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> None:
     """Repeat the draw: the stored scores must give the stored positions and weights."""
     scores, positions = arrays["scores"], arrays["positions"]
     if ((scores < 0) | (scores > 1)).any():
-        raise _corrupt("scores", "values between 0 and 1", f"{scores.min()} to {scores.max()}")
-    if np.unique(arrays["seen_indices"]).size != scores.size or (arrays["seen_indices"] < 0).any():
+        raise _corrupt(
+            "scores", "values between 0 and 1", f"{scores.min()} to {scores.max()}"
+        )
+    if (
+        np.unique(arrays["seen_indices"]).size != scores.size
+        or (arrays["seen_indices"] < 0).any()
+    ):
         raise _corrupt("seen_indices", "distinct non-negative columns", "others")
-    if (np.diff(positions) <= 0).any() or (positions < 0).any() or (positions >= scores.size).any():
-        raise _corrupt("positions", f"increasing positions below n_seen = {scores.size}", "others")
+    if (
+        (np.diff(positions) <= 0).any()
+        or (positions < 0).any()
+        or (positions >= scores.size).any()
+    ):
+        raise _corrupt(
+            "positions", f"increasing positions below n_seen = {scores.size}", "others"
+        )
     start = positions[: rule.n_initial]
     p = rule.probability(scores)
     kept = uniforms(arrays["key"], 0, scores.size) < p
-    begun = scores.size if start.size < rule.n_initial else int(start.max(initial=-1)) + 1
-    kept[:begun] = scores[:begun] > 0  # before its end only zero columns are passed over
+    begun = (
+        scores.size if start.size < rule.n_initial else int(start.max(initial=-1)) + 1
+    )
+    # before its end only zero columns are passed over
+    kept[:begun] = scores[:begun] > 0
     kept[start] = True
     p[start] = 1.0
     if not np.array_equal(np.flatnonzero(kept), positions) or not np.allclose(
         arrays["weights"], 1.0 / np.sqrt(p[positions]), rtol=1e-12, atol=0.0
     ):
-        raise _corrupt("positions and weights", "those that key and scores give", "others")
+        raise _corrupt(
+            "positions and weights", "those that key and scores give", "others"
+        )
 
 
 def _entry(state: Mapping[str, Any], name: str) -> NDArray[Any]:
@@ -203,18 +247,30 @@ def _number(state: Mapping[str, NDArray[Any]], name: str) -> float:
     return float(value)
 
 
-def _array(state: Mapping[str, NDArray[Any]], name: str, sizes: dict[str, int]) -> NDArray[Any]:
+def _array(
+    state: Mapping[str, NDArray[Any]], name: str, sizes: dict[str, int]
+) -> NDArray[Any]:
     kind, shape = ARRAYS[name]
     value = state[name]
     if value.dtype != kind or value.ndim != len(shape):
-        raise _corrupt(name, f"a {np.dtype(kind)} array of shape ({', '.join(shape)})", f"{value.dtype} {value.shape}")
+        raise _corrupt(
+            name,
+            f"a {np.dtype(kind)} array of shape ({', '.join(shape)})",
+            f"{value.dtype} {value.shape}",
+        )
     for letter, size in zip(shape, value.shape, strict=True):
         if sizes.setdefault(letter, size) != size:
-            raise _corrupt(name, f"shape ({', '.join(shape)}) with {letter} = {sizes[letter]}", value.shape)
+            raise _corrupt(
+                name,
+                f"shape ({', '.join(shape)}) with {letter} = {sizes[letter]}",
+                value.shape,
+            )
     if not np.isfinite(value).all():
         raise _corrupt(name, "finite values", "NaN or infinity")
     return value.copy()
 
 
 def _corrupt(name: str, expected: str, got: Any) -> ValueError:
-    return ValueError(f"{NAME}: expected {name} to be {expected}, got {got}; the state is corrupt: save it again.")
+    return ValueError(
+        f"{NAME}: expected {name} to be {expected}, got {got}; the state is corrupt: save it again."
+    )

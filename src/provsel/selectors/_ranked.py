@@ -34,7 +34,8 @@ class RankedRows:
     X : ndarray or, where the class says `takes_sparse`, CSR of shape (n, d)
         float64, read-only.
     y : ndarray of shape (n,)
-        Class numbers 0, 1, ..., int64; or the target of a regression, float64; empty without labels.
+        Class numbers 0, 1, ..., int64; or the target of a regression, float64; empty
+        without labels.
     classes : ndarray of shape (n_classes,), or None
         None for a regression, and without labels.
     sample_weight : ndarray of shape (n,), or None
@@ -54,12 +55,13 @@ class Ranking:
     Attributes
     ----------
     order : ndarray of shape (m,), int64, or iterator of int
-        Distinct features, at least as many as requested. An iterator yields them in the order in which a greedy method
-        picks them: another fit on the view continues it.
+        Distinct features, at least as many as requested. An iterator yields them in the
+        order in which a greedy method picks them: another fit on the view continues it.
     scores : ndarray of shape (d,), or None
         No NaN.
     own : int or None
-        The number of features that the method itself keeps, for classes with `has_own_number`.
+        The number of features that the method itself keeps, for classes with
+        `has_own_number`.
     attributes : mapping
         Further fitted attributes, without their trailing underscore.
     """
@@ -70,7 +72,9 @@ class Ranking:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def by_scores(cls, scores: NDArray[np.float64], *, own: int | None = None, **attributes: Any) -> Ranking:
+    def by_scores(
+        cls, scores: NDArray[np.float64], *, own: int | None = None, **attributes: Any
+    ) -> Ranking:
         """Return the order of decreasing scores, shape (d,), which may be infinite; ties by index."""
         finite = np.minimum(scores, np.finfo(np.float64).max)
         return cls(rank_descending(finite), scores, own, attributes)
@@ -86,13 +90,16 @@ def completed(first: Any, scores: NDArray[np.float64]) -> NDArray[np.int64]:
 class RankedSelector(BaseSelector, ABC):
     """Keeps the first features of an order.
 
-    A subclass implements `_rank`. If it has a parameter `task`, y is read by `target_of`; a class without it sets
-    `classes_only = True`, or `needs_labels = False`.
+    A subclass implements `_rank`. If it has a parameter `task`, y is read by
+    `target_of`; a class without it sets `classes_only = True`, or
+    `needs_labels = False`.
 
-    Fits on one view share the order if they differ only in `n_features_to_select` and are not randomly seeded.
+    Fits on one view share the order if they differ only in `n_features_to_select` and
+    are not randomly seeded.
 
-    The base sets `indices_`, `weights_` (ones), `scores_` if the method has scores, and `ranking_` of shape (d,):
-    the place of each feature, 1 for the best. Features outside the order share the last place.
+    The base sets `indices_`, `weights_` (ones), `scores_` if the method has scores, and
+    `ranking_` of shape (d,): the place of each feature, 1 for the best. Features
+    outside the order share the last place.
     """
 
     needs_labels: ClassVar[bool] = True
@@ -105,7 +112,9 @@ class RankedSelector(BaseSelector, ABC):
     n_features_to_select: int | float | None
 
     @abstractmethod
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         """Check the parameters, and order the features; `count` is the requested number, None for the method's own."""
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
@@ -123,7 +132,9 @@ class RankedSelector(BaseSelector, ABC):
         places = np.full(view.n_features, order.size + 1)
         places[order] = np.arange(1, order.size + 1)
         scores = {} if ranking.scores is None else {"scores": ranking.scores}
-        return Selection.unweighted(order[:count], ranking=places, **scores, **ranking.attributes)
+        return Selection.unweighted(
+            order[:count], ranking=places, **scores, **ranking.attributes
+        )
 
     def _shared_name(self, count: int | None) -> str | None:
         """Return the name of the order among the parts of a view; None if two fits may draw different ones."""
@@ -133,7 +144,8 @@ class RankedSelector(BaseSelector, ABC):
         params["n_features_to_select"] = count if self.order_depends_on_number else None
         try:
             settings = joblib.hash(params)
-        except PicklingError:  # a class that is defined in a function has no unique name
+        except PicklingError:
+            # a class that is defined in a function has no unique name
             return None
         return f"order of {type(self).__module__}.{type(self).__qualname__} {settings}"
 
@@ -146,10 +158,18 @@ class RankedSelector(BaseSelector, ABC):
         if sparse.issparse(X) and not self.takes_sparse:
             X = view.shared("dense X", lambda: _dense(name, view.X))
         X, y = X.astype(np.float64, copy=False), view.y
-        weight = view.metadata.get("sample_weight") if isinstance(self, WeightedRankedSelector) else None
+        weight = (
+            view.metadata.get("sample_weight")
+            if isinstance(self, WeightedRankedSelector)
+            else None
+        )
         if weight is not None and not weight.all():
             counted = weight > 0
-            X, y, weight = X[counted], None if y is None else y[counted], weight[counted]
+            X, y, weight = (
+                X[counted],
+                None if y is None else y[counted],
+                weight[counted],
+            )
         if not self.needs_labels:
             return RankedRows(X, np.empty(0), None, weight)
         if self.classes_only and y is not None:
@@ -160,7 +180,9 @@ class RankedSelector(BaseSelector, ABC):
     def _own_number(self, ranking: Ranking, n_features: int) -> int:
         """Return the number of features that the method keeps, at least one."""
         if ranking.own is None:
-            raise TypeError(f"{type(self).__name__}: the method returned no number of features; return one in _rank.")
+            raise TypeError(
+                f"{type(self).__name__}: the method returned no number of features; return one in _rank."
+            )
         if ranking.own == 0:
             warnings.warn(
                 f"{type(self).__name__}: the method keeps none of {n_features} features; kept the best one. Set "
@@ -191,17 +213,27 @@ class WeightedRankedSelector(RankedSelector, ABC):
         Raises
         ------
         ValueError
-            If X is empty or has NaN or infinite values, the number of labels or weights is wrong, weights are negative,
-            or more features are requested than X has.
+            If X is empty or has NaN or infinite values, the number of labels or weights
+            is wrong, weights are negative, or more features are requested than X has.
         """
         view = self._validated(X, y)
         if sample_weight is not None:
-            view.metadata["sample_weight"] = _checked_weight(type(self).__name__, sample_weight, view.n_samples)
+            view.metadata["sample_weight"] = _checked_weight(
+                type(self).__name__, sample_weight, view.n_samples
+            )
         return self.fit_view(view)
 
 
-def _checked_weight(name: str, sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
-    weight = checked_array(name, sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
+def _checked_weight(
+    name: str, sample_weight: Any, n_samples: int
+) -> NDArray[np.float64]:
+    weight = checked_array(
+        name,
+        sample_weight,
+        dtype=np.float64,
+        ensure_2d=False,
+        input_name="sample_weight",
+    )
     if weight.shape != (n_samples,):
         raise ValueError(
             f"{name}: expected sample_weight of shape ({n_samples},), one for each row, got shape {weight.shape}."
@@ -215,7 +247,10 @@ def _checked_weight(name: str, sample_weight: Any, n_samples: int) -> NDArray[np
 
 
 def _first(
-    view: TrainingView, order: NDArray[np.int64] | Iterator[int], count: int | None, name: str | None
+    view: TrainingView,
+    order: NDArray[np.int64] | Iterator[int],
+    count: int | None,
+    name: str | None,
 ) -> NDArray[np.int64]:
     """Return the order, or the first `count` picks, stored as parts of the view so that their cost is recorded."""
     if isinstance(order, np.ndarray):
@@ -224,7 +259,11 @@ def _first(
         return np.fromiter(order, dtype=np.int64)
     picks = np.empty(count, dtype=np.int64)
     for place in range(count):
-        picks[place] = next(order) if name is None else view.shared(f"{name}, pick {place}", lambda: next(order))
+        picks[place] = (
+            next(order)
+            if name is None
+            else view.shared(f"{name}, pick {place}", lambda: next(order))
+        )
     return picks
 
 

@@ -15,11 +15,15 @@ from provsel.selectors._ranked import Ranking
 
 
 def ranking_of(
-    name: str, X: NDArray[np.float64], discrete_features: Any, score: Callable[[UnitRows], NDArray[np.float64]]
+    name: str,
+    X: NDArray[np.float64],
+    discrete_features: Any,
+    score: Callable[[UnitRows], NDArray[np.float64]],
 ) -> Ranking:
     """Return the ranking of the columns of X by their scores, on rows scaled to ranges of 1.
 
-    Constant columns come last. Raises if all rows are equal, and warns of very many rows.
+    Constant columns come last. Raises if all rows are equal, and warns of very many
+    rows.
     """
     discrete = discrete_mask(name, discrete_features, X)
     varies = varying_columns(name, X)

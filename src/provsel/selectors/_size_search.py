@@ -66,13 +66,18 @@ class Tried:
 
     @property
     def converged(self) -> bool:
-        return not any(issubclass(message.category, ConvergenceWarning) for message in self.messages)
+        return not any(
+            issubclass(message.category, ConvergenceWarning)
+            for message in self.messages
+        )
 
 
 class SizeSearch:
     """The values that a search tried, in order."""
 
-    def __init__(self, selector: BaseSelector, parameter: str, view: TrainingView, r: int) -> None:
+    def __init__(
+        self, selector: BaseSelector, parameter: str, view: TrainingView, r: int
+    ) -> None:
         self.selector, self.parameter, self.view, self.r = selector, parameter, view, r
         self.tries: dict[float, Tried] = {}
 
@@ -87,24 +92,36 @@ class SizeSearch:
                 return Tried(value, selector, messages)
 
             # fits of a randomised method without a fixed seed differ
-            seeded = not selector.is_random or isinstance(selector.get_params(deep=False).get("random_state"), int)
-            self.tries[value] = self.view.shared(f"at {value!r} {selector!r}", fit) if seeded else fit()
+            seeded = not selector.is_random or isinstance(
+                selector.get_params(deep=False).get("random_state"), int
+            )
+            self.tries[value] = (
+                self.view.shared(f"at {value!r} {selector!r}", fit) if seeded else fit()
+            )
         return self.tries[value]
 
     def best(self) -> Tried | None:
         """Return the first usable fit with the fewest features among those with at least r."""
-        enough = [attempt for attempt in self.tries.values() if attempt.converged and attempt.count >= self.r]
+        enough = [
+            attempt
+            for attempt in self.tries.values()
+            if attempt.converged and attempt.count >= self.r
+        ]
         return min(enough, key=lambda attempt: attempt.count, default=None)
 
     def bisect(self, low: float, high: float, *, max_fits: int) -> None:
         """Try both ends; while exactly one keeps fewer than r features, halve the interval."""
-        # a fit that did not converge, such as LIBLINEAR for large C, is assumed to keep more than all that did
+        # a fit that did not converge, such as LIBLINEAR for large C, is assumed to keep
+        # more than all that did
         few, many = sorted(
-            (self.tried(low), self.tried(high)), key=lambda attempt: (not attempt.converged, attempt.count)
+            (self.tried(low), self.tried(high)),
+            key=lambda attempt: (not attempt.converged, attempt.count),
         )
         if self._has_enough(few) or not self._has_enough(many):
             return
-        while len(self.tries) < max_fits and abs(math.log(many.value / few.value)) > CLOSE:
+        while (
+            len(self.tries) < max_fits and abs(math.log(many.value / few.value)) > CLOSE
+        ):
             middle = self.tried(math.sqrt(few.value) * math.sqrt(many.value))
             if middle.converged and middle.count == self.r:
                 return

@@ -11,7 +11,14 @@ from scipy.linalg import LinAlgWarning
 
 from provsel.kernels.pivoted_qr import remaining_by_norm
 from provsel.kernels.spectral import SpectralBasis, is_graded
-from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, column_squares, needs_truncation, truncated_basis
+from provsel.kernels.tails import (
+    DeflatedTail,
+    SpectralTail,
+    Tail,
+    column_squares,
+    needs_truncation,
+    truncated_basis,
+)
 from provsel.selectors._base import Selection, all_zeros
 from provsel.training_view import TrainingView
 
@@ -19,10 +26,13 @@ from provsel.training_view import TrainingView
 def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
     """Return the min(k, rank) leading right singular vectors of the view, or raise if X is zero.
 
-    Part of the complete basis, except for sparse X whose complete V, shape (d, min(n, d)), would be too large.
+    Part of the complete basis, except for sparse X whose complete V, shape (d, min(n,
+    d)), would be too large.
     """
     if needs_truncation(view.X, k) and view.X.count_nonzero():
-        basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k).warned())
+        basis: SpectralBasis = view.shared(
+            f"leading basis {k}", lambda: truncated_basis(view.X, k).warned()
+        )
     else:
         basis = view.basis(k)
     if basis.rank == 0:
@@ -37,19 +47,26 @@ def tail_of(view: TrainingView, leading: SpectralBasis) -> Tail:
     return SpectralTail(view.basis(), leading.rank)
 
 
-def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attributes: Any) -> Selection:
+def completed(
+    view: TrainingView, chosen: NDArray[np.int64], r: int, **attributes: Any
+) -> Selection:
     """Return the unweighted selection of `chosen`, filled up to r with the largest other columns.
 
-    `rank_` is the number of chosen columns unless given, and `n_completed_` the number of added ones.
+    `rank_` is the number of chosen columns unless given, and `n_completed_` the number
+    of added ones.
     """
     missing = r - chosen.size
     if missing:
         rest = remaining_by_norm(np.sqrt(column_squares(view.X)), chosen)[:missing]
         chosen = np.concatenate([chosen, rest])
-    return Selection.unweighted(chosen, **{"rank": r - missing, "n_completed": missing, **attributes})
+    return Selection.unweighted(
+        chosen, **{"rank": r - missing, "n_completed": missing, **attributes}
+    )
 
 
-def warn_of_hidden_columns(selector: Any, view: TrainingView, n_pivots: int, r: int) -> None:
+def warn_of_hidden_columns(
+    selector: Any, view: TrainingView, n_pivots: int, r: int
+) -> None:
     """Warn if pivots end early because of the scales of X: residuals of short columns are lost in rounding."""
     most = min(r, *view.X.shape)
     if n_pivots < most and is_graded(view.X):
@@ -68,7 +85,9 @@ def checked_target(selector: Any, r: int, most: int, default: int) -> int:
     if rank is None:
         return default
     if isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1:
-        raise ValueError(f"{name}: expected rank to be None or a positive integer, got {rank!r}.")
+        raise ValueError(
+            f"{name}: expected rank to be None or a positive integer, got {rank!r}."
+        )
     if rank > most:
         raise ValueError(
             f"{name}: expected rank to be at most {most} for n_features_to_select = {r}, got {rank}; "

@@ -18,18 +18,21 @@ from provsel.training_view import TrainingView
 class AdaptiveRandomizedPivotingSelector(BaseSelector):
     r"""Draw r columns with probability det(V_S)^2, where V are the leading right singular vectors.
 
-    Use it for an unbiased choice with the best possible bound in expectation, E ||X - C C^+ X||_F^2 <= (r + 1)
+    Use it for an unbiased choice with the best possible bound in expectation, E ||X - C
+    C^+ X||_F^2 <= (r + 1)
     ||X - X_r||_F^2; `SingleSVDSelector` reaches it deterministically. The distribution is volume sampling of V, the
-    projection determinantal point process with kernel V V^T, drawn row by row in O(d r^2); each column is included
-    with probability equal to its leverage score.
+    projection determinantal point process with kernel V V^T, drawn row by row in O(d
+    r^2); each column is included with probability equal to its leverage score.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
+        Number of features r. Beyond the rank of X nothing is left, and the columns of
+        largest norm follow.
     n_redraws : int, default=1
-        Number of draws m, of which the one with the least bound (`certificates.certify_subset`, `oblique_bound`) is
-        kept: the ratio is then at most 2 (r + 1) with probability 1 - 2^-m, by Markov's inequality. See `redraws`.
+        Number of draws m, of which the one with the least bound
+        (`certificates.certify_subset`, `oblique_bound`) is kept: the ratio is then at
+        most 2 (r + 1) with probability 1 - 2^-m, by Markov's inequality. See `redraws`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draws.
 
@@ -44,7 +47,8 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
     rank_ : int
         Number of columns drawn, min(r, numerical rank of X).
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit`
+        warns if the rank depends on it.
     n_completed_ : int
         Number of features taken after the rank was exhausted, r - rank_.
     n_features_in_ : int
@@ -64,12 +68,19 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
 
     References
     ----------
-    Cortinovis and Kressner (2024), arXiv 2412.13992. Belhadji, Bardenet, Chainais (2020) on the point process.
+    Cortinovis and Kressner (2024), arXiv 2412.13992. Belhadji, Bardenet, Chainais
+    (2020) on the point process.
     """
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int | float, *, n_redraws: int = 1, random_state: Any = None) -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float,
+        *,
+        n_redraws: int = 1,
+        random_state: Any = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_redraws = n_redraws
         self.random_state = random_state
@@ -95,7 +106,13 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
             draws.sort(
                 key=lambda columns: oblique_bound(basis.V[columns], tail, columns)
             )  # stable: ties go to the first
-        return completed(view, draws[0], r, scores=leverage_scores(basis.V), rank_tolerance=basis.tolerance)
+        return completed(
+            view,
+            draws[0],
+            r,
+            scores=leverage_scores(basis.V),
+            rank_tolerance=basis.tolerance,
+        )
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""

@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from provsel.selectors._base import BaseSelector, Selection, SelectorAround, checked_count
+from provsel.selectors._base import (
+    BaseSelector,
+    Selection,
+    SelectorAround,
+    checked_count,
+)
 from provsel.training_view import TrainingView
 
 
@@ -23,7 +28,8 @@ class AlwaysKept(SelectorAround):
     selector : selector
         A provsel selector with `n_features_to_select`.
     n_features_to_select : int or float
-        Total number of features, including the kept ones; below 1, a fraction of the features.
+        Total number of features, including the kept ones; below 1, a fraction of the
+        features.
     always : sequence of int or str
         Features to keep, as column numbers, or as names if X has names.
     random_state : int, Generator, RandomState or None, default=None
@@ -42,8 +48,9 @@ class AlwaysKept(SelectorAround):
     Raises
     ------
     ValueError
-        From `fit`, if the selector is not provsel's or lacks `n_features_to_select`, if X lacks a feature of `always`
-        or it is listed twice, or if `always` has more features than are requested.
+        From `fit`, if the selector is not provsel's or lacks `n_features_to_select`, if
+        X lacks a feature of `always` or it is listed twice, or if `always` has more
+        features than are requested.
 
     Examples
     --------
@@ -72,7 +79,10 @@ class AlwaysKept(SelectorAround):
         self.random_state = random_state
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        r, kept = checked_count(self, view.n_features), self._checked_features(view.n_features)
+        r, kept = (
+            checked_count(self, view.n_features),
+            self._checked_features(view.n_features),
+        )
         if kept.size > r:
             raise ValueError(
                 f"AlwaysKept: expected at most n_features_to_select = {r} features in always, got {kept.size}; ask for "
@@ -85,7 +95,11 @@ class AlwaysKept(SelectorAround):
         if self.is_random and self.random_state is not None:
             selector.set_params(random_state=int(rng.integers(2**31)))
         name = f"columns but {kept.tolist()}"
-        selector.fit_view(view.shared(name, lambda: TrainingView(view.X[:, rest], view.y, view.metadata)))
+        selector.fit_view(
+            view.shared(
+                name, lambda: TrainingView(view.X[:, rest], view.y, view.metadata)
+            )
+        )
         return Selection(
             np.concatenate([kept, rest[selector.indices_]]),
             np.concatenate([np.ones(kept.size), selector.weights_]),
@@ -95,7 +109,9 @@ class AlwaysKept(SelectorAround):
     def _checked_features(self, n_features: int) -> NDArray[np.int64]:
         """Return the columns of `always`, or raise."""
         own = isinstance(self.selector, BaseSelector)
-        if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
+        if not own or "n_features_to_select" not in self.selector.get_params(
+            deep=False
+        ):
             raise ValueError(
                 f"AlwaysKept: expected a provsel selector with n_features_to_select, got {self.selector!r:.80}."
             )
@@ -105,7 +121,9 @@ class AlwaysKept(SelectorAround):
             place: Any = names.index(feature) if feature in names else feature
             number = isinstance(place, int | np.integer) and not isinstance(place, bool)
             if not number or not 0 <= place < n_features or place in kept:
-                name_examples = f"names such as {', '.join(names[:3])}, or " if names else ""
+                name_examples = (
+                    f"names such as {', '.join(names[:3])}, or " if names else ""
+                )
                 raise ValueError(
                     f"AlwaysKept: expected always to list different features of X, {name_examples}numbers from 0 to "
                     f"{n_features - 1}, got {feature!r}."

@@ -9,49 +9,65 @@ import numpy as np
 from provsel.checks import check_choice
 from provsel.kernels.bss import NO_CANDIDATE, SHIFTS
 from provsel.kernels.bss_columns import OrderedColumns
-from provsel.selectors._base import BaseSelector, Selection, checked_basis, checked_count
-from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_forms
+from provsel.selectors._base import (
+    BaseSelector,
+    Selection,
+    checked_basis,
+    checked_count,
+)
+from provsel.selectors._bss_selection import (
+    bss_budget,
+    bss_selection,
+    check_exceeds_rank,
+    check_forms,
+)
 from provsel.training_view import TrainingView
 
 
 class BSSSelector(BaseSelector):
     r"""Select features by single-set spectral sparsification (Batson, Spielman, Srivastava).
 
-    Use it if a bound must always hold, not only with high probability, and r may exceed the rank. Each step
-    scans all features. `transform` multiplies the kept columns by `weights_` and keeps their names; `rescale=False`
-    leaves their values unchanged.
+    Use it if a bound must always hold, not only with high probability, and r may exceed
+    the rank. Each step scans all features. `transform` multiplies the kept columns by
+    `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
-    Deterministic. With V, shape (d, rank), the right singular vectors of X, r > rank steps pick columns of V^T
-    and weights D so that, for R = S D,
+    Deterministic. With V, shape (d, rank), the right singular vectors of X, r > rank
+    steps pick columns of V^T and weights D so that, for R = S D,
 
         (1 - sqrt(rank/r))^2 <= eig(V^T R R^T V) <= (1 + sqrt(rank/r))^2,
         ||V^T V - V^T R R^T V||_2 <= 3 sqrt(rank/r),
 
-    and the margin of a hard-margin SVM on X R is at least (1 - eps) that on X for r >= `budget(rank, eps)`.
+    and the margin of a hard-margin SVM on X R is at least (1 - eps) that on X for r >=
+    `budget(rank, eps)`.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of steps r, greater than the rank of X. Fewer distinct features are kept if no unselected column was
-        feasible, see `n_repeats_`.
+        Number of steps r, greater than the rank of X. Fewer distinct features are kept
+        if no unselected column was feasible, see `n_repeats_`.
     weights : {"sqrt_t", "as_printed"}, default="sqrt_t"
-        D = sqrt(t). The paper prints 1 / sqrt(t), which violates its Lemma 1, and is available to demonstrate this.
+        D = sqrt(t). The paper prints 1 / sqrt(t), which violates its Lemma 1, and is
+        available to demonstrate this.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the theorems need.
     rank : int, default=None
-        Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need.
+        Use the `rank` largest singular values only; None takes all non-zero ones, as
+        the theorems need.
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
-        Weight of a pick. The mean of its scores L and U is 1/t, as in Algorithm 1, or t. With "mean" there is no
-        guarantee: soon no column is feasible, and the longest one is picked.
+        Weight of a pick. The mean of its scores L and U is 1/t, as in Algorithm 1, or
+        t. With "mean" there is no guarantee: soon no column is feasible, and the
+        longest one is picked.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
-        The barriers are L = tau - s and U = delta_U (tau + s) in step tau. Algorithm 1 has s = sqrt(r rank); section
-        4.1 displays s = sqrt(tau rank), in both barriers or in one. Only the first has a guarantee.
+        The barriers are L = tau - s and U = delta_U (tau + s) in step tau. Algorithm 1
+        has s = sqrt(r rank); section 4.1 displays s = sqrt(tau rank), in both barriers
+        or in one. Only the first has a guarantee.
     no_candidate : {"repeat", "longest", "skip"}, default="repeat"
-        If no unselected column is feasible, a selected one gains weight; the longest unselected one is taken; or the
-        step is skipped, and fewer features are kept. Only the first keeps the guarantee.
+        If no unselected column is feasible, a selected one gains weight; the longest
+        unselected one is taken; or the step is skipped, and fewer features are kept.
+        Only the first keeps the guarantee.
     columns : {"V", "sigma_V"}, default="V"
-        The longest feasible column is picked, measured in V^T, or in Sigma V^T, whose columns are as long as those of
-        X.
+        The longest feasible column is picked, measured in V^T, or in Sigma V^T, whose
+        columns are as long as those of X.
     center : bool, default=False
         V is taken from X minus its column means, which makes a dense copy.
 
@@ -60,7 +76,8 @@ class BSSSelector(BaseSelector):
     indices_ : ndarray of shape (n_selected,), int64
         The distinct features, at most r, in order of selection.
     weights_ : ndarray of shape (n_selected,)
-        Scale of each: the square root of its summed gains t, times sqrt((1 - sqrt(rank/r)) / r).
+        Scale of each: the square root of its summed gains t, times sqrt((1 -
+        sqrt(rank/r)) / r).
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.
     n_infeasible_ : int
@@ -68,10 +85,12 @@ class BSSSelector(BaseSelector):
     rank_ : int
         Rank that was sparsified.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit`
+        warns if the rank depends on it.
     eigenvalue_range_ : tuple of float
-        The range that Lemma 1 guarantees for the eigenvalues of V^T R R^T V. Like `spectral_bound_`, it is not set with
-        non-default `gain`, `shifts` or `no_candidate`.
+        The range that Lemma 1 guarantees for the eigenvalues of V^T R R^T V. Like
+        `spectral_bound_`, it is not set with non-default `gain`, `shifts` or
+        `no_candidate`.
     spectral_bound_ : float
         3 sqrt(rank / r), the bound of Lemma 2 on ||E||_2.
     n_features_in_ : int
@@ -79,7 +98,8 @@ class BSSSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, if r does not exceed the rank (the message names the smallest r that works) or X is zero.
+        From `fit`, if r does not exceed the rank (the message names the smallest r that
+        works) or X is zero.
 
     Examples
     --------
@@ -92,7 +112,8 @@ class BSSSelector(BaseSelector):
 
     References
     ----------
-    Paul, Magdon-Ismail, Drineas (2016), Algorithm 1, Lemmas 1-2, Theorems 1 and 3, section 6.2.
+    Paul, Magdon-Ismail, Drineas (2016), Algorithm 1, Lemmas 1-2, Theorems 1 and 3,
+    section 6.2.
     """
 
     algorithm_version = 3
@@ -105,7 +126,9 @@ class BSSSelector(BaseSelector):
         rescale: bool = True,
         rank: int | None = None,
         gain: Literal["inverse_mean", "mean"] = "inverse_mean",
-        shifts: Literal["algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"] = "algorithm_1",
+        shifts: Literal[
+            "algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"
+        ] = "algorithm_1",
         no_candidate: Literal["repeat", "longest", "skip"] = "repeat",
         columns: Literal["V", "sigma_V"] = "V",
         center: bool = False,
@@ -124,7 +147,8 @@ class BSSSelector(BaseSelector):
     def budget(rank: int, eps: float, delta: float | None = None) -> int:
         """Return the r for which Theorem 1 keeps the squared margin to within a factor 1 - eps.
 
-        The proof needs ||E||_2 <= eps / 2, and Lemma 2 gives 3 sqrt(rank / r). `delta` is ignored: nothing is drawn.
+        The proof needs ||E||_2 <= eps / 2, and Lemma 2 gives 3 sqrt(rank / r). `delta`
+        is ignored: nothing is drawn.
         """
         return bss_budget(rank, eps)
 
@@ -141,7 +165,10 @@ class BSSSelector(BaseSelector):
         )
         check_exceeds_rank("BSSSelector", r, basis.rank, "X", hint)
         lengths = None if self.columns == "V" else basis.lengths(self.columns)
-        name = f"ordered columns {basis.rank} {self.columns!r} {self.center}"  # all r share them
+        # all r share them
+        name = f"ordered columns {basis.rank} {self.columns!r} {self.center}"
         columns = view.shared(name, lambda: OrderedColumns(basis.V, lengths))
         readings = {"shifts": self.shifts, "no_candidate": self.no_candidate}
-        return bss_selection(columns, r, self.weights, self.gain, basis.tolerance, **readings)
+        return bss_selection(
+            columns, r, self.weights, self.gain, basis.tolerance, **readings
+        )

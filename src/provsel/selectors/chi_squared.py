@@ -17,18 +17,21 @@ from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelecto
 class ChiSquaredSelector(WeightedRankedSelector):
     r"""Keep the features with the largest chi-squared statistic, whose counts are not proportional to class sizes.
 
-    Use it for counts, such as words in texts; other columns must not be negative, and their scale matters.
+    Use it for counts, such as words in texts; other columns must not be negative, and
+    their scale matters.
 
-    With o_k the sum of a column in class k, and e_k its total sum times the share of class k, the score is sum_k
-    (o_k - e_k)^2 / e_k, as in scikit-learn's `chi2`. Sparse X stays sparse.
+    With o_k the sum of a column in class k, and e_k its total sum times the share of
+    class k, the score is sum_k (o_k - e_k)^2 / e_k, as in scikit-learn's `chi2`. Sparse
+    X stays sparse.
 
     Parameters
     ----------
     n_features_to_select : int or float
         Number of features to keep; below 1, the fraction of them.
     scale : {"none", "range"}, default="none"
-        "range" first maps each column to [0, 1] by its smallest and largest value, so that negative values are allowed
-        and units do not matter. Use it for standardised columns; counts would lose their meaning.
+        "range" first maps each column to [0, 1] by its smallest and largest value, so
+        that negative values are allowed and units do not matter. Use it for
+        standardised columns; counts would lose their meaning.
 
     Attributes
     ----------
@@ -47,7 +50,8 @@ class ChiSquaredSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`, if there are negative values without `scale`, or labels are missing, of one class, or real numbers.
+        From `fit`, if there are negative values without `scale`, or labels are missing,
+        of one class, or real numbers.
 
     Examples
     --------
@@ -57,15 +61,20 @@ class ChiSquaredSelector(WeightedRankedSelector):
 
     References
     ----------
-    Pearson (1900), On the criterion that a given system of deviations ...; Liu, Setiono (1995), Chi2: feature selection
-    and discretization of numeric attributes.
+    Pearson (1900), On the criterion that a given system of deviations ...; Liu, Setiono
+    (1995), Chi2: feature selection and discretization of numeric attributes.
     """
 
     algorithm_version = 1
     classes_only: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
 
-    def __init__(self, n_features_to_select: int | float, *, scale: Literal["none", "range"] = "none") -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float,
+        *,
+        scale: Literal["none", "range"] = "none",
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.scale = scale
 
@@ -74,7 +83,9 @@ class ChiSquaredSelector(WeightedRankedSelector):
         tags.input_tags.positive_only = self.scale == "none"
         return tags
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         check_choice("ChiSquaredSelector", "scale", self.scale, ["none", "range"])
         least = rows.X.min()
         if least < 0 and self.scale == "none":
@@ -82,14 +93,18 @@ class ChiSquaredSelector(WeightedRankedSelector):
                 f"ChiSquaredSelector: Negative values in data. Expected counts, or other values of at least 0, got "
                 f"{least:g}; use FTestSelector or RankTestSelector, or scale='range'."
             )
-        weight = np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
+        weight = (
+            np.ones(rows.y.size) if rows.sample_weight is None else rows.sample_weight
+        )
         sizes = np.bincount(rows.y, weights=weight).astype(np.float64)
         observed = class_sums(rows.X, rows.y, weight)
         if self.scale == "range":
             observed = _in_range(observed, sizes, rows.X)
         share = sizes / weight.sum()
         expected = share[:, None] * observed.sum(axis=0)
-        scores = ((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=0)
+        scores = (
+            (observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)
+        ).sum(axis=0)
         return Ranking.by_scores(scores, p_values=chdtrc(share.size - 1, scores))
 
 

@@ -9,23 +9,31 @@ from scipy import sparse
 
 from provsel.checks import check_integer
 from provsel.kernels.column_picks import cur_picks
-from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking, check_dense_size
+from provsel.selectors._ranked import (
+    RankedRows,
+    RankedSelector,
+    Ranking,
+    check_dense_size,
+)
 
 
 class CURSelector(RankedSelector):
     r"""Repeatedly keep the column with the largest leverage in the residual of X.
 
-    Use it without labels, for columns from which X can be reconstructed. `SingleSVDSelector` does this with a theorem.
+    Use it without labels, for columns from which X can be reconstructed.
+    `SingleSVDSelector` does this with a theorem.
 
-    In each step, the score of a column is the sum of squares of its entries in the `rank` leading right singular
-    vectors of X. The column with the largest score is kept, and X is projected off it. The result is deterministic:
-    ties go to the first column. When nothing is left of X, columns follow by decreasing length.
+    In each step, the score of a column is the sum of squares of its entries in the
+    `rank` leading right singular vectors of X. The column with the largest score is
+    kept, and X is projected off it. The result is deterministic: ties go to the first
+    column. When nothing is left of X, columns follow by decreasing length.
 
-    Scaling X as a whole, orthogonal transformations of its rows and signs of columns do not change the selection. Units
-    of columns do, so scale them first. No theorem bounds the loss, because theorems on CUR are about random draws.
+    Scaling X as a whole, orthogonal transformations of its rows and signs of columns do
+    not change the selection. Units of columns do, so scale them first. No theorem
+    bounds the loss, because theorems on CUR are about random draws.
 
-    Time O(n d min(n, d) + r min(n, d)^3), memory O(n d). Sparse X stays sparse if it has at least as many columns as
-    rows.
+    Time O(n d min(n, d) + r min(n, d)^3), memory O(n d). Sparse X stays sparse if it
+    has at least as many columns as rows.
 
     Parameters
     ----------
@@ -51,7 +59,8 @@ class CURSelector(RankedSelector):
 
     Notes
     -----
-    Selections agree with scikit-matter's `CUR`, whose random start of the singular vectors decides ties.
+    Selections agree with scikit-matter's `CUR`, whose random start of the singular
+    vectors decides ties.
 
     Examples
     --------
@@ -62,8 +71,9 @@ class CURSelector(RankedSelector):
 
     References
     ----------
-    Mahoney, Drineas (2009), CUR matrix decompositions for improved data analysis; Imbalzano, Anelli, Giofré, Klees,
-    Behler, Ceriotti (2018), Automatic selection of atomic fingerprints, section II.
+    Mahoney, Drineas (2009), CUR matrix decompositions for improved data analysis;
+    Imbalzano, Anelli, Giofré, Klees, Behler, Ceriotti (2018), Automatic selection of
+    atomic fingerprints, section II.
     """
 
     algorithm_version = 1
@@ -74,7 +84,9 @@ class CURSelector(RankedSelector):
         self.n_features_to_select = n_features_to_select
         self.rank = rank
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         check_integer("CURSelector", "rank", self.rank, minimum=1)
         X = rows.X
         if sparse.issparse(X) and X.shape[0] > X.shape[1]:

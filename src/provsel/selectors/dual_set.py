@@ -17,33 +17,38 @@ from provsel.training_view import TrainingView
 class DualSetSelector(BaseSelector):
     r"""Select r > k columns with ||X - C C^+ X||_F^2 <= (1 + 1 / (1 - sqrt(k / r))^2) ||X - X_k||_F^2.
 
-    Use it for a bound that grows neither with the rank k nor with the number of features: 12.7 at r = 2 k, and close to
-    2 for large r. Let V be the k leading right singular vectors. The weighted rows of V for the chosen columns have a
-    Gram matrix bounded away from zero, and their parts in X - X_k stay small. Deterministic; sparse X is used in
-    products only.
+    Use it for a bound that grows neither with the rank k nor with the number of
+    features: 12.7 at r = 2 k, and close to 2 for large r. Let V be the k leading right
+    singular vectors. The weighted rows of V for the chosen columns have a Gram matrix
+    bounded away from zero, and their parts in X - X_k stay small. Deterministic; sparse
+    X is used in products only.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r, at least 2. A column may be taken repeatedly, which leaves fewer columns. The pivots of QR
-        on the residual of X are then added, which lowers the error further; beyond the rank of X, the columns of
-        largest norm are added.
+        Number of features r, at least 2. A column may be taken repeatedly, which leaves
+        fewer columns. The pivots of QR on the residual of X are then added, which
+        lowers the error further; beyond the rank of X, the columns of largest norm are
+        added.
     rank : int, default=None
-        Rank k of the approximation in the bound, below r; None takes r // 2. It is capped at the rank of X.
+        Rank k of the approximation in the bound, below r; None takes r // 2. It is
+        capped at the rank of X.
 
     Attributes
     ----------
     indices_ : ndarray of shape (r,), int64
-        In order of selection. Scores that agree to 1e-10 count as tied: the lowest index goes first.
+        In order of selection. Scores that agree to 1e-10 count as tied: the lowest
+        index goes first.
     weights_ : ndarray of shape (r,)
         Ones: the bound concerns the span.
     dual_weights_ : ndarray of shape (r,)
-        Weights with which the selected rows of V have eigenvalues of at least (1 - sqrt(k / r))^2; 0 for columns added
-        afterwards.
+        Weights with which the selected rows of V have eigenvalues of at least (1 -
+        sqrt(k / r))^2; 0 for columns added afterwards.
     rank_ : int
         k, capped at the rank of X.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit`
+        warns if the rank depends on it.
     n_repeats_ : int
         Steps in which a selected column gained weight.
     n_completed_ : int
@@ -70,7 +75,9 @@ class DualSetSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int | float, *, rank: int | None = None) -> None:
+    def __init__(
+        self, n_features_to_select: int | float, *, rank: int | None = None
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
 
@@ -91,7 +98,9 @@ class DualSetSelector(BaseSelector):
                 f"DualSetSelector: expected n_features_to_select to be at least 2, more than the rank, got {r}; for "
                 f"one column use SingleSVDSelector."
             )
-        basis = leading_basis(self, view, checked_target(self, r, most=r - 1, default=r // 2))
+        basis = leading_basis(
+            self, view, checked_target(self, r, most=r - 1, default=r // 2)
+        )
         columns, scales = dual_set_columns(basis.V, tail_of(view, basis).squares, r)
         n_repeats = r - columns.size
         if n_repeats:
@@ -101,11 +110,16 @@ class DualSetSelector(BaseSelector):
         weights = np.zeros(r)
         weights[: scales.size] = scales
         attributes = {"rank": basis.rank, "rank_tolerance": basis.tolerance}
-        return completed(view, columns, r, n_repeats=n_repeats, dual_weights=weights, **attributes)
+        return completed(
+            view, columns, r, n_repeats=n_repeats, dual_weights=weights, **attributes
+        )
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = 1 + 1 / (1 - math.sqrt(self.rank_ / self.indices_.size)) ** 2
         return SubsetPromise(
-            self.rank_, frobenius=bound, oblique=bound, source="Boutsidis, Drineas, Magdon-Ismail (2014)"
+            self.rank_,
+            frobenius=bound,
+            oblique=bound,
+            source="Boutsidis, Drineas, Magdon-Ismail (2014)",
         )

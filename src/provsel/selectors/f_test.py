@@ -7,19 +7,26 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import fdtrc
 
-from provsel.kernels.one_way import class_moments, correlations, f_of_correlations, f_statistics
+from provsel.kernels.one_way import (
+    class_moments,
+    correlations,
+    f_of_correlations,
+    f_statistics,
+)
 from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelector
 
 
 class FTestSelector(WeightedRankedSelector):
     r"""Keep the features with the largest F statistic, for linear effects of single features.
 
-    Use it as the fastest filter for labels or a numeric target, or before a more expensive method. It does not detect
-    that two features carry the same information.
+    Use it as the fastest filter for labels or a numeric target, or before a more
+    expensive method. It does not detect that two features carry the same information.
 
-    For classes, F is the ratio of the variances between and within the classes, as in scikit-learn's `f_classif`; for
-    numbers it is r^2 / (1 - r^2) (n - 2) of the correlation r, as in `f_regression`. Means are subtracted first, so
-    that columns far from zero keep their digits. Neither the scale nor the shift of a column changes its score.
+    For classes, F is the ratio of the variances between and within the classes, as in
+    scikit-learn's `f_classif`; for numbers it is r^2 / (1 - r^2) (n - 2) of the
+    correlation r, as in `f_regression`. Means are subtracted first, so that columns far
+    from zero keep their digits. Neither the scale nor the shift of a column changes its
+    score.
 
     Time and memory O(n d), or proportional to the non-zero values of sparse X.
 
@@ -28,9 +35,10 @@ class FTestSelector(WeightedRankedSelector):
     n_features_to_select : int or float
         Number of features to keep; below 1, the fraction of them.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
 
     Attributes
     ----------
@@ -39,7 +47,8 @@ class FTestSelector(WeightedRankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        F statistics: 0 for constant columns, infinite if a column is a function of the class or linear in the target.
+        F statistics: 0 for constant columns, infinite if a column is a function of the
+        class or linear in the target.
     p_values_ : ndarray of shape (n_features,)
     ranking_ : ndarray of shape (n_features,), int64
         Rank of each feature, 1 for the best.
@@ -48,7 +57,8 @@ class FTestSelector(WeightedRankedSelector):
     Raises
     ------
     ValueError
-        From `fit`, if labels are missing or have a single class, numbers are all equal, or the task is unknown.
+        From `fit`, if labels are missing or have a single class, numbers are all equal,
+        or the task is unknown.
 
     Examples
     --------
@@ -79,10 +89,14 @@ class FTestSelector(WeightedRankedSelector):
         self.n_features_to_select = n_features_to_select
         self.task = task
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         size = rows.y.size if rows.sample_weight is None else rows.sample_weight.sum()
         if rows.classes is None:
-            scores = f_of_correlations(correlations(rows.X, rows.y, rows.sample_weight), size)
+            scores = f_of_correlations(
+                correlations(rows.X, rows.y, rows.sample_weight), size
+            )
             freedom = 1
         else:
             moments = class_moments(rows.X, rows.y, rows.sample_weight)

@@ -13,14 +13,16 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class FarthestPointSelector(RankedSelector):
     r"""Repeatedly keep the column that is farthest from those kept before.
 
-    Use it without labels, for columns that differ from each other and cover all others. No column is farther from its
-    nearest kept column than twice the smallest possible distance for that number of columns (Gonzalez 1985).
+    Use it without labels, for columns that differ from each other and cover all others.
+    No column is farther from its nearest kept column than twice the smallest possible
+    distance for that number of columns (Gonzalez 1985).
 
-    The first column is the farthest from the mean of all columns. Distances are Euclidean. The result is deterministic:
-    ties go to the first column, so copies come last.
+    The first column is the farthest from the mean of all columns. Distances are
+    Euclidean. The result is deterministic: ties go to the first column, so copies come
+    last.
 
-    Adding a number to a row of X, orthogonal transformations of its rows and scaling X as a whole do not change the
-    selection. Units of columns do, so scale them first.
+    Adding a number to a row of X, orthogonal transformations of its rows and scaling X
+    as a whole do not change the selection. Units of columns do, so scale them first.
 
     Time O(n d r). Memory O(n d); sparse X stays sparse.
 
@@ -46,7 +48,8 @@ class FarthestPointSelector(RankedSelector):
 
     Notes
     -----
-    Selections agree with scikit-matter's `FPS` with the same first column; its default is column 0.
+    Selections agree with scikit-matter's `FPS` with the same first column; its default
+    is column 0.
 
     Examples
     --------
@@ -57,9 +60,9 @@ class FarthestPointSelector(RankedSelector):
 
     References
     ----------
-    Gonzalez (1985), Clustering to minimize the maximum intercluster distance; Eldar, Lindenbaum, Porat, Zeevi (1997),
-    The farthest point strategy for progressive image sampling; Imbalzano, Anelli, Giofré, Klees, Behler, Ceriotti
-    (2018), section II.
+    Gonzalez (1985), Clustering to minimize the maximum intercluster distance; Eldar,
+    Lindenbaum, Porat, Zeevi (1997), The farthest point strategy for progressive image
+    sampling; Imbalzano, Anelli, Giofré, Klees, Behler, Ceriotti (2018), section II.
     """
 
     algorithm_version = 1
@@ -69,5 +72,7 @@ class FarthestPointSelector(RankedSelector):
     def __init__(self, n_features_to_select: int | float) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         return Ranking(farthest_picks(rows.X))

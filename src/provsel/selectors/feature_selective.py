@@ -16,18 +16,21 @@ from provsel.training_view import TrainingView
 class FeatureSelectiveSelector(BaseSelector):
     """Keep the features with mu > 0 in the feature-selective SVM; it chooses how many.
 
-    Use it to select few features, with features and margin weighed in one convex problem.
+    Use it to select few features, with features and margin weighed in one convex
+    problem.
 
-    With more than two classes each is separated from the rest, and a feature is kept if it has weight in any of these
-    problems.
+    With more than two classes each is separated from the rest, and a feature is kept if
+    it has weight in any of these problems.
 
-    The problem, the parameters and their defaults are those of `provsel.models.FeatureSelectiveSVM`; this class is for
-    experiments that train another model on the kept features.
+    The problem, the parameters and their defaults are those of
+    `provsel.models.FeatureSelectiveSVM`; this class is for experiments that train
+    another model on the kept features.
 
     Parameters
     ----------
     c1 : float, default=1e-3
-        Price of a feature in full use, in units of the mean hinge loss; fewer features are kept as it grows.
+        Price of a feature in full use, in units of the mean hinge loss; fewer features
+        are kept as it grows.
     c2 : float, default=1e-4
         Weight of ||w||^2.
     form : {"kernel_weights", "as_printed"}, default="kernel_weights"
@@ -51,8 +54,9 @@ class FeatureSelectiveSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing mu, summed over the problems, ties by index. If every weight is zero, the feature of each
-        problem that first gets weight as c1 decreases.
+        In order of decreasing mu, summed over the problems, ties by index. If every
+        weight is zero, the feature of each problem that first gets weight as c1
+        decreases.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -60,21 +64,23 @@ class FeatureSelectiveSelector(BaseSelector):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     classes_ : ndarray of shape (n_classes,)
     objective_, dual_objective_, gap_, n_iter_, c1_, c2_ : number, or ndarray of shape (n_classes,) for more classes
-        For each problem; c1_ and c2_ are the prices, if they were given in relative units.
+        For each problem; c1_ and c2_ are the prices, if they were given in relative
+        units.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, if there are fewer than two classes, a parameter is out of range, or no feature differs between the
-        classes.
+        From `fit`, if there are fewer than two classes, a parameter is out of range, or
+        no feature differs between the classes.
 
     Warns
     -----
     ConvergenceWarning
         If `tol` was not reached.
     UserWarning
-        If every weight is zero; also for more than 20 different whole numbers with fewer than 5 rows each.
+        If every weight is zero; also for more than 20 different whole numbers with
+        fewer than 5 rows each.
 
     Examples
     --------
@@ -132,8 +138,15 @@ class FeatureSelectiveSelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         classes, problems = one_against_rest(type(self).__name__, view.y)
-        options = {name: value for name, value in self.get_params(deep=False).items() if name != "random_state"}
-        fits = [fit_feature_selective(type(self).__name__, view.X, signs, rng, **options) for signs in problems]
+        options = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name != "random_state"
+        }
+        fits = [
+            fit_feature_selective(type(self).__name__, view.X, signs, rng, **options)
+            for signs in problems
+        ]
         scores, kept = by_total_weight(np.array([fit.mu for fit in fits]))
         if len(fits) == 1:
             kept = fits[0].indices
@@ -145,5 +158,8 @@ class FeatureSelectiveSelector(BaseSelector):
             scores=scores,
             coef=np.array([fit.coef for fit in fits]),
             classes=classes,
-            **{name: of_problems([getattr(fit, name) for fit in fits]) for name in numbers},
+            **{
+                name: of_problems([getattr(fit, name) for fit in fits])
+                for name in numbers
+            },
         )

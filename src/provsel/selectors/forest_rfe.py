@@ -16,12 +16,13 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class ForestRFESelector(RankedSelector):
     r"""Train a random forest, drop the features of least importance, and repeat until one remains.
 
-    Use it for relations of any form, if correlated features would share their importance in one forest. It
-    has no theorem.
+    Use it for relations of any form, if correlated features would share their
+    importance in one forest. It has no theorem.
 
-    Importance is the mean decrease of impurity. The forest is trained on ranks within columns, so increasing
-    transformations of a column have no effect. Features of one round are ordered by their importance in it, ties by
-    index; constant columns come last. All numbers of features share one path: the first r features of a larger
+    Importance is the mean decrease of impurity. The forest is trained on ranks within
+    columns, so increasing transformations of a column have no effect. Features of one
+    round are ordered by their importance in it, ties by index; constant columns come
+    last. All numbers of features share one path: the first r features of a larger
     selection are the selection of size r.
 
     Parameters
@@ -29,14 +30,17 @@ class ForestRFESelector(RankedSelector):
     n_features_to_select : int or float
         Number of features to keep; below 1, the fraction of them.
     step : int or float, default=0.5
-        Features to drop per round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1. (A
-        fraction is one of all d features in scikit-learn's `RFE`.)
+        Features to drop per round, or the fraction in (0, 1) of the *remaining*
+        features, rounded down, at least 1. (A fraction is one of all d features in
+        scikit-learn's `RFE`.)
     n_estimators : int, default=100
-        Trees of each forest. Each node considers sqrt(m) of m features for classes, and m / 3 for numbers.
+        Trees of each forest. Each node considers sqrt(m) of m features for classes, and
+        m / 3 for numbers.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the forest.
 
@@ -55,7 +59,8 @@ class ForestRFESelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`, if no column varies, the target does not suit the task, or a parameter is out of range.
+        From `fit`, if no column varies, the target does not suit the task, or a
+        parameter is out of range.
 
     Examples
     --------
@@ -68,8 +73,9 @@ class ForestRFESelector(RankedSelector):
 
     References
     ----------
-    Granitto, Furlanello, Biasioli, Gasperi (2006), Recursive feature elimination with random forest for PTR-MS analysis
-    of agroindustrial products, Chemometrics and Intelligent Laboratory Systems 83.
+    Granitto, Furlanello, Biasioli, Gasperi (2006), Recursive feature elimination with
+    random forest for PTR-MS analysis of agroindustrial products, Chemometrics and
+    Intelligent Laboratory Systems 83.
     """
 
     algorithm_version = 1
@@ -90,7 +96,9 @@ class ForestRFESelector(RankedSelector):
         self.task = task
         self.random_state = random_state
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         check_integer("ForestRFESelector", "n_estimators", self.n_estimators, minimum=1)
         self._check_step()
         ranks = varying_ranks("ForestRFESelector", rows.X)
@@ -98,7 +106,9 @@ class ForestRFESelector(RankedSelector):
         sizes = elimination_sizes(order.size, 1, self.step)
         for size in sizes:
             remaining = np.sort(order[:size])
-            forest = new_forest(rows.classes, int(self.n_estimators), int(rng.integers(2**31)))
+            forest = new_forest(
+                rows.classes, int(self.n_estimators), int(rng.integers(2**31))
+            )
             importances = forest.fit(ranks[:, remaining], rows.y).feature_importances_
             order[:size] = remaining[by_importance(importances)]
         is_constant = np.logical_not(ranks[:, order].any(axis=0))

@@ -16,20 +16,22 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class ForwardSelector(RankedSelector):
     r"""Repeatedly add the feature that lowers the leave-one-out error of ridge regression most.
 
-    Use it for a few features that work well together in a linear model, for a numeric target or classes. It has no
-    theorem.
+    Use it for a few features that work well together in a linear model, for a numeric
+    target or classes. It has no theorem.
 
-    Columns are scaled to unit variance, because all have the same penalty. With S the picked features,
+    Columns are scaled to unit variance, because all have the same penalty. With S the
+    picked features,
 
         error(S) = sum_i (y_i - f_{-i}(x_i))^2,
 
-    where f_{-i} is ridge regression with an intercept on S, trained on all rows but i. Classes are regressed as 0 and
-    1, each against the rest if there are more than two, and their errors are added. This is exactly scikit-learn's
-    `SequentialFeatureSelector` with `Ridge` on scaled columns and `LeaveOneOut`, but a step costs O(n d) for all
-    candidates together. Memory is twice that of dense X.
+    where f_{-i} is ridge regression with an intercept on S, trained on all rows but i.
+    Classes are regressed as 0 and 1, each against the rest if there are more than two,
+    and their errors are added. This is exactly scikit-learn's
+    `SequentialFeatureSelector` with `Ridge` on scaled columns and `LeaveOneOut`, but a
+    step costs O(n d) for all candidates together. Memory is twice that of dense X.
 
-    Picks depend neither on the unit or sign of a column, nor on the order of the rows. Ties go to the first candidate;
-    constant columns come last.
+    Picks depend neither on the unit or sign of a column, nor on the order of the rows.
+    Ties go to the first candidate; constant columns come last.
 
     Parameters
     ----------
@@ -38,9 +40,10 @@ class ForwardSelector(RankedSelector):
     alpha : float, default=1.0
         Penalty, as in scikit-learn's `Ridge`.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
 
     Attributes
     ----------
@@ -55,7 +58,8 @@ class ForwardSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`, if no column varies, the target does not suit the task, or a parameter is out of range.
+        From `fit`, if no column varies, the target does not suit the task, or a
+        parameter is out of range.
 
     Examples
     --------
@@ -68,8 +72,8 @@ class ForwardSelector(RankedSelector):
 
     References
     ----------
-    Pahikkala, Airola, Salakoski (2010), Speeding up greedy forward selection for regularized least-squares, ICMLA,
-    Algorithm 3, with an intercept.
+    Pahikkala, Airola, Salakoski (2010), Speeding up greedy forward selection for
+    regularized least-squares, ICMLA, Algorithm 3, with an intercept.
     """
 
     algorithm_version = 1
@@ -86,7 +90,9 @@ class ForwardSelector(RankedSelector):
         self.alpha = alpha
         self.task = task
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         check_positive("ForwardSelector", alpha=self.alpha)
         columns = standardised("ForwardSelector", rows.X)
         targets = indicator_targets(rows.y, rows.classes)

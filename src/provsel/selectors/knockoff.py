@@ -35,37 +35,42 @@ SMALLEST_GAP = 1e-8
 class KnockoffSelector(RankedSelector):
     r"""Keep the features whose lasso coefficients exceed those of knockoffs, with control of the false discovery rate.
 
-    Use it to limit the expected share of false features, if X is close to Gaussian. It chooses how many features to
-    keep.
+    Use it to limit the expected share of false features, if X is close to Gaussian. It
+    chooses how many features to keep.
 
-    A knockoff of a column has the same mean and the same covariances with the other columns, but is made without y.
-    With C the correlations of the columns, it is drawn from the Gaussian law under which [z, z~] has the covariance
-    [[C, C - s I], [C - s I, C]], s = min(2 lambda_min(C), 1): second-order, equicorrelated knockoffs. The lasso is
-    fitted to columns and knockoffs together, with the penalty of the least cross-validated error, and
+    A knockoff of a column has the same mean and the same covariances with the other
+    columns, but is made without y. With C the correlations of the columns, it is drawn
+    from the Gaussian law under which [z, z~] has the covariance [[C, C - s I], [C - s
+    I, C]], s = min(2 lambda_min(C), 1): second-order, equicorrelated knockoffs. The
+    lasso is fitted to columns and knockoffs together, with the penalty of the least
+    cross-validated error, and
 
         W_j = |b_j| - |b~_j|.
 
-    The features with W_j >= t are kept, where t is the least value with (1 + #{W <= -t}) / #{W >= t} <= `fdr`:
-    knockoff+.
+    The features with W_j >= t are kept, where t is the least value with (1 + #{W <=
+    -t}) / #{W >= t} <= `fdr`: knockoff+.
 
-    By the theorem, the expected share of kept features on which y does not depend, given the others, is at most `fdr`.
-    It requires the distribution of X, and is exact if that is Gaussian with covariance C. Here C is estimated from X,
-    and the rows cannot show whether X is Gaussian. Therefore there is no certificate.
+    By the theorem, the expected share of kept features on which y does not depend,
+    given the others, is at most `fdr`. It requires the distribution of X, and is exact
+    if that is Gaussian with covariance C. Here C is estimated from X, and the rows
+    cannot show whether X is Gaussian. Therefore there is no certificate.
 
-    Classes are regressed as 0 and 1, with more than two each against the rest, and |b| is summed over these. Any
-    statistic that changes sign when a column and its knockoff are exchanged is valid; this one is fast.
+    Classes are regressed as 0 and 1, with more than two each against the rest, and |b|
+    is summed over these. Any statistic that changes sign when a column and its knockoff
+    are exchanged is valid; this one is fast.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None keeps the features that the filter keeps at the level `fdr`. A number keeps the features with the largest
-        W, without a level.
+        None keeps the features that the filter keeps at the level `fdr`. A number keeps
+        the features with the largest W, without a level.
     fdr : float, default=0.1
         Level, below 1. Either no feature or at least 1 / fdr features are kept.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the knockoffs and of the folds.
 
@@ -82,14 +87,16 @@ class KnockoffSelector(RankedSelector):
     threshold_ : float
         t; infinite if no t reaches the level.
     gap_ : float
-        s. The smaller it is, the less a column differs from its knockoff, and the fewer features are found.
+        s. The smaller it is, the less a column differs from its knockoff, and the fewer
+        features are found.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, if there are more than 2,000 columns or fewer than ten rows, no column varies, a correlation is 1
-        (as for equal columns), the target does not suit the task, or a parameter is out of range.
+        From `fit`, if there are more than 2,000 columns or fewer than ten rows, no
+        column varies, a correlation is 1 (as for equal columns), the target does not
+        suit the task, or a parameter is out of range.
 
     Warns
     -----
@@ -109,9 +116,11 @@ class KnockoffSelector(RankedSelector):
 
     References
     ----------
-    Candès, Fan, Janson, Lv (2018), Panning for gold: model-X knockoffs for high dimensional controlled variable
-    selection, Journal of the Royal Statistical Society B 80, sections 3.1 and 3.4, Theorem 3.4. Ledoit, Wolf (2004), A
-    well-conditioned estimator for large-dimensional covariance matrices, Journal of Multivariate Analysis 88.
+    Candès, Fan, Janson, Lv (2018), Panning for gold: model-X knockoffs for high
+    dimensional controlled variable selection, Journal of the Royal Statistical Society
+    B 80, sections 3.1 and 3.4, Theorem 3.4. Ledoit, Wolf (2004), A well-conditioned
+    estimator for large-dimensional covariance matrices, Journal of Multivariate
+    Analysis 88.
     """
 
     algorithm_version = 1
@@ -131,7 +140,9 @@ class KnockoffSelector(RankedSelector):
         self.task = task
         self.random_state = random_state
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         self._check_options(rows.X.shape)
         columns = standardised("KnockoffSelector", rows.X)
         varying = np.flatnonzero(columns.any(axis=1))
@@ -144,7 +155,9 @@ class KnockoffSelector(RankedSelector):
                 f"eigenvalue is {gap / 2:.3g}; drop copies of columns, or keep fewer columns first."
             )
         knockoffs = gaussian_knockoffs(Z, correlation, gap, rng)
-        sizes = _lasso_sizes(np.hstack([Z, knockoffs]), indicator_targets(rows.y, rows.classes), rng)
+        sizes = _lasso_sizes(
+            np.hstack([Z, knockoffs]), indicator_targets(rows.y, rows.classes), rng
+        )
         statistics = np.zeros(columns.shape[0])
         statistics[varying] = sizes[: varying.size] - sizes[varying.size :]
         threshold = knockoff_threshold(statistics, float(self.fdr))
@@ -170,7 +183,9 @@ class KnockoffSelector(RankedSelector):
             )
 
 
-def _lasso_sizes(Z: NDArray[np.float64], targets: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _lasso_sizes(
+    Z: NDArray[np.float64], targets: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Return the sum over targets of |b|, shape (n_columns,), at the penalty with the lowest cross-validated error."""
     from sklearn.linear_model import LassoCV
     from sklearn.model_selection import KFold

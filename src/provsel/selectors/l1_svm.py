@@ -30,30 +30,33 @@ limit."""
 class L1SVMSelector(BaseSelector):
     r"""Keep the features with non-zero weight in an L1-regularised linear SVM; it chooses how many.
 
-    Use it as the standard sparse linear classifier. To get exactly r features wrap it in `AtSize`; for a numeric target
-    use `LassoSelector`.
+    Use it as the standard sparse linear classifier. To get exactly r features wrap it
+    in `AtSize`; for a numeric target use `LassoSelector`.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 
         min ||w||_1 + C sum_i max(0, 1 - y_i <x_i, w>)^2.
 
-    With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
-    There is no intercept, as in the feature-selective SVM. Append a constant feature for a (penalised) one.
+    With more classes each is separated from the rest, and a feature is kept if it has
+    weight in any of these problems. There is no intercept, as in the feature-selective
+    SVM. Append a constant feature for a (penalised) one.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the sum of losses. More features are kept as it grows.
     tol : float, default=1e-2
-        Target for the relative duality gap. LIBLINEAR measures differently: it is run with `-e` 0.01, its default, then
-        0.001, and so on down to 1e-5 until the gap is met. For large C, from about 100 times the smallest that keeps a
-        feature, 1,000 rounds may be too few. Too many features are then kept, with a warning.
+        Target for the relative duality gap. LIBLINEAR measures differently: it is run
+        with `-e` 0.01, its default, then 0.001, and so on down to 1e-5 until the gap is
+        met. For large C, from about 100 times the smallest that keeps a feature, 1,000
+        rounds may be too few. Too many features are then kept, with a warning.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|, summed over the problems, ties by index. If w = 0 is
-        optimal, as for small C, the feature that gets weight first as C grows.
+        Features with non-zero weight, in order of decreasing |w|, summed over the
+        problems, ties by index. If w = 0 is optimal, as for small C, the feature that
+        gets weight first as C grows.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -62,27 +65,29 @@ class L1SVMSelector(BaseSelector):
         w.
     classes_ : ndarray of shape (n_classes,)
     objective_, gap_ : float, or ndarray of shape (n_classes,) for more than two classes
-        The value of w, and the share of it by which it may exceed the optimum: a certificate, regardless of the solver.
+        The value of w, and the share of it by which it may exceed the optimum: a
+        certificate, regardless of the solver.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, if there are fewer than two classes, a parameter is out of range, or no feature differs between the
-        classes.
+        From `fit`, if there are fewer than two classes, a parameter is out of range, or
+        no feature differs between the classes.
 
     Warns
     -----
     ConvergenceWarning
         If the relative duality gap is above `tol`.
     UserWarning
-        If scikit-learn's LIBLINEAR is used, see `LiblinearSVM`; if w = 0 is optimal; and for more than 20 different
-        whole numbers with fewer than 5 rows each.
+        If scikit-learn's LIBLINEAR is used, see `LiblinearSVM`; if w = 0 is optimal;
+        and for more than 20 different whole numbers with fewer than 5 rows each.
 
     Notes
     -----
-    LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a fit depends only on its
-    arguments. The whole process shares `rand()`, so fits in several threads wait for each other.
+    LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a
+    fit depends only on its arguments. The whole process shares `rand()`, so fits in
+    several threads wait for each other.
 
     Examples
     --------
@@ -96,8 +101,9 @@ class L1SVMSelector(BaseSelector):
 
     References
     ----------
-    Fan, Chang, Hsieh, Wang, Lin (2008), LIBLINEAR; Yuan, Chang, Hsieh, Lin (2010), A comparison of optimization methods
-    and software for large-scale L1-regularized linear classification.
+    Fan, Chang, Hsieh, Wang, Lin (2008), LIBLINEAR; Yuan, Chang, Hsieh, Lin (2010), A
+    comparison of optimization methods and software for large-scale L1-regularized
+    linear classification.
     """
 
     algorithm_version = liblinear_version(1)
@@ -145,10 +151,13 @@ class _Certified(NamedTuple):
     dual: float
 
 
-def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float64], C: float) -> _Certified:
+def _certified(
+    X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float64], C: float
+) -> _Certified:
     """Return w with the value of the best multiple of the dual point given by its slacks.
 
-    The dual: max over alpha >= 0 with |X^T (y alpha)| <= 1 of sum alpha - ||alpha||^2 / (4 C).
+    The dual: max over alpha >= 0 with |X^T (y alpha)| <= 1 of sum alpha - ||alpha||^2 /
+    (4 C).
     """
     slack = np.maximum(0.0, 1.0 - y * (X @ w))
     objective = float(np.abs(w).sum() + C * slack @ slack)
@@ -161,7 +170,9 @@ def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float
     return _Certified(w, objective, scale * total - scale**2 * square / (4.0 * C))
 
 
-def _solved(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, tol: float) -> tuple[_Certified, float]:
+def _solved(
+    X: sparse.csr_matrix, y: NDArray[np.float64], C: float, tol: float
+) -> tuple[_Certified, float]:
     """Return the best w of runs with decreasing tolerances, and its relative duality gap."""
     solution = _certified(X, y, np.zeros(X.shape[1]), C)
     best = solution.dual
@@ -178,12 +189,18 @@ def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> 
     return bool(2.0 * C * np.abs(X.T @ y).max(initial=0.0) <= 1.0)
 
 
-def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: float) -> NDArray[np.float64]:
+def _liblinear(
+    X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: float
+) -> NDArray[np.float64]:
     """Return LIBLINEAR's w, shape (d,)."""
-    return train_liblinear("L1SVMSelector", X, y, solver=L1R_L2LOSS_SVC, C=C, tol=eps, seed=SEED)[0][0]
+    return train_liblinear(
+        "L1SVMSelector", X, y, solver=L1R_L2LOSS_SVC, C=C, tol=eps, seed=SEED
+    )[0][0]
 
 
-def _first_to_enter(X: sparse.csr_matrix, problems: NDArray[np.float64], C: float) -> int:
+def _first_to_enter(
+    X: sparse.csr_matrix, problems: NDArray[np.float64], C: float
+) -> int:
     """Return the first column to get weight as C grows, with a warning; raise if there is none."""
     pull = np.abs(X.T @ problems.T).max(axis=1)
     if not pull.max(initial=0.0) > 0:

@@ -21,8 +21,9 @@ from provsel.training_view import TrainingView
 class LassoSelector(BaseSelector):
     r"""Keep the features with non-zero weight in the lasso; it chooses how many.
 
-    Use it as the standard sparse model for a numeric target; for classes use `L1SVMSelector`. To get exactly r
-    features, wrap it in `AtSize`. Scale the columns first, because the penalty applies to unscaled w.
+    Use it as the standard sparse model for a numeric target; for classes use
+    `L1SVMSelector`. To get exactly r features, wrap it in `AtSize`. Scale the columns
+    first, because the penalty applies to unscaled w.
 
     With an intercept b that is not penalised, scikit-learn's `Lasso` solves
 
@@ -33,8 +34,8 @@ class LassoSelector(BaseSelector):
     Parameters
     ----------
     penalty : float, default=0.1
-        alpha in units of alpha_max, so that one value suits targets and columns of any unit. Larger values keep fewer
-        features; from 1 on, all weights are zero.
+        alpha in units of alpha_max, so that one value suits targets and columns of any
+        unit. Larger values keep fewer features; from 1 on, all weights are zero.
     tol : float, default=1e-6
         Scikit-learn's: target for the duality gap, in units of ||y - mean y||^2 / n.
     max_iter : int, default=10_000
@@ -43,8 +44,9 @@ class LassoSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|, ties by index. If w = 0 is optimal, as for a large
-        penalty, the feature that first gets weight as the penalty decreases.
+        Features with non-zero weight, in order of decreasing |w|, ties by index. If w =
+        0 is optimal, as for a large penalty, the feature that first gets weight as the
+        penalty decreases.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
@@ -55,15 +57,16 @@ class LassoSelector(BaseSelector):
         b.
     alpha_, alpha_max_ : float
     objective_, gap_ : float
-        The objective at w and b, and the share of it by which it may exceed the optimum, by scikit-learn's duality gap.
+        The objective at w and b, and the share of it by which it may exceed the
+        optimum, by scikit-learn's duality gap.
     n_iter_ : int
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, if strings do not have two classes, numbers are all equal, a parameter is out of range, or no
-        feature varies with the target.
+        From `fit`, if strings do not have two classes, numbers are all equal, a
+        parameter is out of range, or no feature varies with the target.
 
     Warns
     -----
@@ -74,8 +77,8 @@ class LassoSelector(BaseSelector):
 
     Notes
     -----
-    The target is treated as numbers, even if they are integers. Strings of two classes become -1 and 1, in sorted
-    order.
+    The target is treated as numbers, even if they are integers. Strings of two classes
+    become -1 and 1, in sorted order.
 
     Examples
     --------
@@ -91,14 +94,17 @@ class LassoSelector(BaseSelector):
 
     References
     ----------
-    Tibshirani (1996), Regression shrinkage and selection via the lasso, Journal of the Royal Statistical Society B 58.
+    Tibshirani (1996), Regression shrinkage and selection via the lasso, Journal of the
+    Royal Statistical Society B 58.
     """
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
     size_range: ClassVar[SizeRange] = SizeRange("penalty", 1e-4, 0.99)
 
-    def __init__(self, *, penalty: float = 0.1, tol: float = 1e-6, max_iter: int = 10_000) -> None:
+    def __init__(
+        self, *, penalty: float = 0.1, tol: float = 1e-6, max_iter: int = 10_000
+    ) -> None:
         self.penalty = penalty
         self.tol = tol
         self.max_iter = max_iter
@@ -107,7 +113,11 @@ class LassoSelector(BaseSelector):
         check_positive("LassoSelector", penalty=self.penalty, tol=self.tol)
         check_integer("LassoSelector", "max_iter", self.max_iter, minimum=1)
         y, n = _numbers(view.y), view.n_samples
-        X = sparse.csc_array(view.X) if sparse.issparse(view.X) else np.asfortranarray(view.X)
+        X = (
+            sparse.csc_array(view.X)
+            if sparse.issparse(view.X)
+            else np.asfortranarray(view.X)
+        )
         X = X.astype(np.float64, copy=False)
         pull = np.abs(_pull(X, y - y.mean()))
         most = float(pull.max()) / n

@@ -43,32 +43,39 @@ class LPSVMSelector(BaseSelector):
 
         min ||w||_1 + nu sum(xi)   s.t.   y_i (x_i . w - gamma) + xi_i >= 1,   xi >= 0.
 
-    With more classes each is separated from the rest, and a feature is kept if it has weight in any of these problems.
+    With more classes each is separated from the rest, and a feature is kept if it has
+    weight in any of these problems.
 
-    The result is deterministic. If columns are multiples of each other, only the longest can be kept, and of equally
-    long ones the first. Otherwise the optimal weights need not be unique. HiGHS returns a vertex with at most n
-    non-zeros, always the same one for the same X and y.
+    The result is deterministic. If columns are multiples of each other, only the
+    longest can be kept, and of equally long ones the first. Otherwise the optimal
+    weights need not be unique. HiGHS returns a vertex with at most n non-zeros, always
+    the same one for the same X and y.
 
     Parameters
     ----------
     nu : float, default=1.0
         Price of a unit of slack. Larger values keep more features.
     solver : {"auto", "highs", "newton", "as_published"}, default="auto"
-        "highs" is the simplex method on the linear program; "newton" the paper's Newton method for the exterior
-        penalty of the dual, with Armijo's rule and a decreasing penalty parameter. "auto" is "highs", which was faster
-        in all measurements. "as_published" is the authors' iteration: one coarse penalty, full steps, at most 50 of
-        them (1,000 for n >= d). If it converges, it solves another problem; usually it does not converge, and it keeps
-        several times as many features. Parallel columns are all kept.
+        "highs" is the simplex method on the linear program; "newton" the paper's Newton
+        method for the exterior penalty of the dual, with Armijo's rule and a decreasing
+        penalty parameter. "auto" is "highs", which was faster in all measurements.
+        "as_published" is the authors' iteration: one coarse penalty, full steps, at
+        most 50 of them (1,000 for n >= d). If it converges, it solves another problem;
+        usually it does not converge, and it keeps several times as many features.
+        Parallel columns are all kept.
     tol : float, default=1e-6
-        Largest relative duality gap without a warning; not for "as_published", which has its own rule.
+        Largest relative duality gap without a warning; not for "as_published", which
+        has its own rule.
     max_iter : int, default=None
-        Limit on the simplex or Newton steps; None is 1,000,000 or 3,000, or the published limit.
+        Limit on the simplex or Newton steps; None is 1,000,000 or 3,000, or the
+        published limit.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|, summed over the problems. If w = 0 is optimal, as for
-        small nu, the feature that gets weight first as nu grows.
+        Features with non-zero weight, in order of decreasing |w|, summed over the
+        problems. If w = 0 is optimal, as for small nu, the feature that gets weight
+        first as nu grows.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
@@ -79,26 +86,30 @@ class LPSVMSelector(BaseSelector):
     objective_ : float, or ndarray of shape (n_classes,) for more than two classes, as gap_, n_iter_ and converged_
         ||w||_1 + nu sum(xi).
     gap_ : float
-        (objective - value of a feasible dual point) / objective: a certificate, regardless of the solver.
+        (objective - value of a feasible dual point) / objective: a certificate,
+        regardless of the solver.
     n_iter_ : int
     converged_ : bool
-        With "as_published" whether the gradient became as small as published, otherwise whether the gap is below `tol`.
+        With "as_published" whether the gradient became as small as published, otherwise
+        whether the gap is below `tol`.
     solver_ : str
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, if there are fewer than two classes, a parameter is out of range, no feature differs between the
-        classes, or the published iteration diverges.
+        From `fit`, if there are fewer than two classes, a parameter is out of range, no
+        feature differs between the classes, or the published iteration diverges.
 
     Warns
     -----
     ConvergenceWarning
-        If the relative duality gap is above `tol`, or the published iteration ended at its limit.
+        If the relative duality gap is above `tol`, or the published iteration ended at
+        its limit.
     UserWarning
-        If w = 0 is optimal; also for more than 20 different whole numbers with fewer than 5 rows each. Also for more
-        than 50,000 rows, before it starts, because the program has a variable per row.
+        If w = 0 is optimal; also for more than 20 different whole numbers with fewer
+        than 5 rows each. Also for more than 50,000 rows, before it starts, because the
+        program has a variable per row.
 
     Examples
     --------
@@ -112,8 +123,9 @@ class LPSVMSelector(BaseSelector):
 
     References
     ----------
-    Fung, Mangasarian (2004), A feature selection Newton method for support vector machine classification;
-    Bradley, Mangasarian (1998), Feature selection via concave minimization and support vector machines.
+    Fung, Mangasarian (2004), A feature selection Newton method for support vector
+    machine classification; Bradley, Mangasarian (1998), Feature selection via concave
+    minimization and support vector machines.
     """
 
     algorithm_version = 1
@@ -136,16 +148,27 @@ class LPSVMSelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         solver, max_iter = self._checked_options()
-        warn_of_many_rows("LPSVMSelector", view.n_samples, "fit it on a sample of the rows, or take L1SVMSelector")
+        warn_of_many_rows(
+            "LPSVMSelector",
+            view.n_samples,
+            "fit it on a sample of the rows, or take L1SVMSelector",
+        )
         classes, problems = one_against_rest("LPSVMSelector", view.y)
         X = sparse.csc_array(view.X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
-        columns = np.flatnonzero(np.diff(X.indptr)) if solver == PUBLISHED else distinct_columns(X)
+        columns = (
+            np.flatnonzero(np.diff(X.indptr))
+            if solver == PUBLISHED
+            else distinct_columns(X)
+        )
         X = sparse.csc_array(X[:, columns])
         solutions = [self._solve(X, signs, solver, max_iter) for signs in problems]
         converged = [
-            bool(solution.converged if solver == PUBLISHED else solution.gap <= self.tol) for solution in solutions
+            bool(
+                solution.converged if solver == PUBLISHED else solution.gap <= self.tol
+            )
+            for solution in solutions
         ]
         if not all(converged):
             self._warn_early(solutions, converged, solver)
@@ -153,7 +176,9 @@ class LPSVMSelector(BaseSelector):
         coef[:, columns] = [solution.w for solution in solutions]
         kept = by_total_weight(np.abs(coef))[1]
         if kept.size == 0:
-            kept = columns[[self._first_to_enter(X, problems, solutions, view.n_features)]]
+            kept = columns[
+                [self._first_to_enter(X, problems, solutions, view.n_features)]
+            ]
         return Selection.unweighted(
             kept,
             classes=classes,
@@ -166,21 +191,36 @@ class LPSVMSelector(BaseSelector):
             solver=solver,
         )
 
-    def _solve(self, X: sparse.csc_array, signs: NDArray[np.float64], solver: str, max_iter: int | None) -> LPSolution:
+    def _solve(
+        self,
+        X: sparse.csc_array,
+        signs: NDArray[np.float64],
+        solver: str,
+        max_iter: int | None,
+    ) -> LPSolution:
         """Return the solution of one problem of two classes."""
         options: dict[str, Any] = {"tol": self.tol} if solver == "newton" else {}
         A = sparse.csc_array(X.multiply(signs[:, None]))
         try:
-            return SOLVERS[solver](A, signs, float(self.nu), max_iter=max_iter, **options)
+            return SOLVERS[solver](
+                A, signs, float(self.nu), max_iter=max_iter, **options
+            )
         except ArithmeticError as error:
             raise ValueError(
                 f"LPSVMSelector: expected the published iteration to stay finite, got: {error}; use solver='highs'."
             ) from error
 
-    def _warn_early(self, solutions: list[LPSolution], converged: list[bool], solver: str) -> None:
+    def _warn_early(
+        self, solutions: list[LPSolution], converged: list[bool], solver: str
+    ) -> None:
         """Warn of the problem with the largest duality gap among those that did not converge."""
         worst = max(
-            (solution for solution, ended in zip(solutions, converged, strict=True) if not ended), key=lambda e: e.gap
+            (
+                solution
+                for solution, ended in zip(solutions, converged, strict=True)
+                if not ended
+            ),
+            key=lambda e: e.gap,
         )
         if solver == PUBLISHED:
             message = (
@@ -195,13 +235,24 @@ class LPSVMSelector(BaseSelector):
         warnings.warn(message, ConvergenceWarning, stacklevel=5)
 
     def _first_to_enter(
-        self, X: sparse.csc_array, problems: NDArray[np.float64], solutions: list[LPSolution], n_features: int
+        self,
+        X: sparse.csc_array,
+        problems: NDArray[np.float64],
+        solutions: list[LPSolution],
+        n_features: int,
     ) -> int:
         """Return the first column to get weight as nu grows, with a warning; raise if there is none."""
         duals = problems * np.array([solution.u for solution in solutions])
-        pull, gap = np.abs(X.T @ duals.T).max(axis=1, initial=0.0), max(solution.gap for solution in solutions)
+        pull, gap = (
+            np.abs(X.T @ duals.T).max(axis=1, initial=0.0),
+            max(solution.gap for solution in solutions),
+        )
         if gap > self.tol or not pull.max(initial=0.0) > 0:
-            advice = "raise max_iter" if gap > self.tol else "check that some feature differs between the classes"
+            advice = (
+                "raise max_iter"
+                if gap > self.tol
+                else "check that some feature differs between the classes"
+            )
             raise ValueError(
                 f"LPSVMSelector: expected at least one feature with non-zero weight, got none of {n_features} "
                 f"at nu={self.nu:g} with a relative duality gap of {gap:.3g}; {advice}."
@@ -218,12 +269,18 @@ class LPSVMSelector(BaseSelector):
         """Return the solver and its limit of steps, which is None for the published solver, or raise."""
         check_positive("LPSVMSelector", nu=self.nu, tol=self.tol)
         if self.solver not in ("auto", *SOLVERS):
-            raise ValueError(f"LPSVMSelector: expected solver to be one of {('auto', *SOLVERS)}, got {self.solver!r}.")
+            raise ValueError(
+                f"LPSVMSelector: expected solver to be one of {('auto', *SOLVERS)}, got {self.solver!r}."
+            )
         solver = AUTO if self.solver == "auto" else self.solver
         limit = MAX_ITER[solver] if self.max_iter is None else self.max_iter
         if limit is None:
             return solver, None
-        if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
+        if (
+            isinstance(limit, bool)
+            or not isinstance(limit, int | np.integer)
+            or limit < 1
+        ):
             raise ValueError(
                 f"LPSVMSelector: expected max_iter to be None or a positive integer, got {self.max_iter!r}."
             )

@@ -12,7 +12,12 @@ from sklearn.preprocessing import scale
 from sklearn.utils import check_random_state
 
 from provsel.checks import check_integer
-from provsel.kernels.discrete_information import coded, column_blocks, information_with_codes, information_with_sparse
+from provsel.kernels.discrete_information import (
+    coded,
+    column_blocks,
+    information_with_codes,
+    information_with_sparse,
+)
 from provsel.kernels.neighbor_information import (
     information_of_codes,
     information_with_classes,
@@ -28,14 +33,18 @@ NOISE = 1e-10
 class MutualInformationSelector(RankedSelector):
     r"""Keep the features with the largest mutual information with the target, for any form of dependence.
 
-    Use it as a filter if effects are neither linear nor monotone. It needs a few hundred rows to detect weak effects,
-    and does not detect that two features carry the same information.
+    Use it as a filter if effects are neither linear nor monotone. It needs a few
+    hundred rows to detect weak effects, and does not detect that two features carry the
+    same information.
 
-    Numbers are compared by the distances to their nearest neighbours, as in scikit-learn's `mutual_info_classif` and
-    `mutual_info_regression`, for all columns at once. The scores are the same, for columns with equal values if the
-    seed is the same. Discrete features are counted. Neither the scale nor the shift of a column changes its score.
+    Numbers are compared by the distances to their nearest neighbours, as in
+    scikit-learn's `mutual_info_classif` and `mutual_info_regression`, for all columns
+    at once. The scores are the same, for columns with equal values if the seed is the
+    same. Discrete features are counted. Neither the scale nor the shift of a column
+    changes its score.
 
-    Time O(n log n) per column for classes, and O(n sqrt(n)) for numbers; memory a copy of X.
+    Time O(n log n) per column for classes, and O(n sqrt(n)) for numbers; memory a copy
+    of X.
 
     Parameters
     ----------
@@ -44,13 +53,16 @@ class MutualInformationSelector(RankedSelector):
     n_neighbors : int, default=3
         Larger numbers lower the variance and raise the bias.
     discrete_features : {"auto"}, bool, or array of bool or of int, default="auto"
-        Mask, or column numbers, of the features whose values are counted. "auto": all of sparse X, none of dense X.
+        Mask, or column numbers, of the features whose values are counted. "auto": all
+        of sparse X, none of dense X.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
     random_state : int, RandomState instance, Generator or None, default=None
-        Seed of the noise, 1e-10 of the values, that separates equal ones. An int gives the noise of scikit-learn.
+        Seed of the noise, 1e-10 of the values, that separates equal ones. An int gives
+        the noise of scikit-learn.
 
     Attributes
     ----------
@@ -67,14 +79,15 @@ class MutualInformationSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`, if labels are missing or have a single class, numbers are all equal, a parameter is out of range, or
-        sparse X has features that are not discrete.
+        From `fit`, if labels are missing or have a single class, numbers are all equal,
+        a parameter is out of range, or sparse X has features that are not discrete.
 
     Notes
     -----
-    scikit-learn squares distances, and takes them from inner products in classes of `2 n_neighbors` rows or fewer. It
-    can therefore count a neighbour exactly at the radius, which none of the papers does, so that its count in one row
-    may differ by one. Constant columns have a score of 0 here, and the score of the noise there.
+    scikit-learn squares distances, and takes them from inner products in classes of
+    `2 n_neighbors` rows or fewer. It can therefore count a neighbour exactly at the
+    radius, which none of the papers does, so that its count in one row may differ by
+    one. Constant columns have a score of 0 here, and the score of the noise there.
 
     Examples
     --------
@@ -88,8 +101,8 @@ class MutualInformationSelector(RankedSelector):
 
     References
     ----------
-    Kraskov, Stoegbauer, Grassberger (2004), Estimating mutual information, estimator 1; Ross (2014), Mutual
-    information between discrete and continuous data sets.
+    Kraskov, Stoegbauer, Grassberger (2004), Estimating mutual information, estimator 1;
+    Ross (2014), Mutual information between discrete and continuous data sets.
     """
 
     algorithm_version = 1
@@ -110,10 +123,16 @@ class MutualInformationSelector(RankedSelector):
         self.task = task
         self.random_state = random_state
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         X, y, is_number = rows.X, rows.y, rows.classes is None
-        check_integer("MutualInformationSelector", "n_neighbors", self.n_neighbors, minimum=1)
-        is_discrete = discrete_mask("MutualInformationSelector", self.discrete_features, X)
+        check_integer(
+            "MutualInformationSelector", "n_neighbors", self.n_neighbors, minimum=1
+        )
+        is_discrete = discrete_mask(
+            "MutualInformationSelector", self.discrete_features, X
+        )
         if sparse.issparse(X) and not is_discrete.all():
             raise ValueError(
                 f"MutualInformationSelector: in sparse X all features must be discrete, got "
@@ -125,21 +144,32 @@ class MutualInformationSelector(RankedSelector):
                 f"{y.size}, got "
                 f"{self.n_neighbors}; lower n_neighbors."
             )
-        drawn = check_random_state(self.random_state) if isinstance(self.random_state, Integral) else rng
+        drawn = (
+            check_random_state(self.random_state)
+            if isinstance(self.random_state, Integral)
+            else rng
+        )
         scores = np.empty(X.shape[1])
         if not is_discrete.all():
             numbers = _with_noise(X[:, ~is_discrete], drawn)
         if is_number:
             y = _with_noise(y[:, None], drawn)[0]
         if not is_discrete.all():
-            estimate = information_with_numbers if is_number else information_with_classes
+            estimate = (
+                information_with_numbers if is_number else information_with_classes
+            )
             scores[~is_discrete] = estimate(numbers, y, int(self.n_neighbors))
-            scores[~is_discrete & (np.ptp(X, axis=0) == 0)] = 0.0  # not the score of the noise
+            # not the score of the noise
+            scores[~is_discrete & (np.ptp(X, axis=0) == 0)] = 0.0
         if is_discrete.any():
-            scores[is_discrete] = self._of_discrete(X[:, is_discrete], y, is_number=is_number)
+            scores[is_discrete] = self._of_discrete(
+                X[:, is_discrete], y, is_number=is_number
+            )
         return Ranking.by_scores(scores)
 
-    def _of_discrete(self, X: Any, y: NDArray[Any], *, is_number: bool) -> NDArray[np.float64]:
+    def _of_discrete(
+        self, X: Any, y: NDArray[Any], *, is_number: bool
+    ) -> NDArray[np.float64]:
         """Return the scores of discrete features, shape (d,)."""
         if sparse.issparse(X):
             if not is_number:
@@ -159,5 +189,9 @@ class MutualInformationSelector(RankedSelector):
 def _with_noise(X: NDArray[np.float64], rng: Any) -> NDArray[np.float64]:
     """Return the columns as rows, shape (d, n), scaled to a deviation of 1 and with noise."""
     X = scale(X, with_mean=False)
-    X += NOISE * np.maximum(1.0, np.abs(X).mean(axis=0)) * rng.standard_normal(size=X.shape)
+    X += (
+        NOISE
+        * np.maximum(1.0, np.abs(X).mean(axis=0))
+        * rng.standard_normal(size=X.shape)
+    )
     return np.ascontiguousarray(X.T)

@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 
 from provsel.labels import check_classes
 from provsel.models.libsvm import LibsvmSVM
@@ -20,18 +24,21 @@ from provsel.training_view import TrainingView
 class OnSupportVectors(BaseSelector):
     """Fit a selector on the support vectors of an SVM that was trained on all features.
 
-    Use it to make an unsupervised selector use labels, and to select from far fewer rows.
+    Use it to make an unsupervised selector use labels, and to select from far fewer
+    rows.
 
-    This is the paper's supervised setting: the labels enter through the choice of the rows. The final SVM should then
-    be trained on the same rows, `support_rows_`.
+    This is the paper's supervised setting: the labels enter through the choice of the
+    rows. The final SVM should then be trained on the same rows, `support_rows_`.
 
-    Selector and SVM may request metadata of the rows by `set_fit_request`, such as `sample_weight` and `groups`. If
-    scikit-learn's metadata routing is enabled, `fit` passes them on, to the selector only for the support vectors.
+    Selector and SVM may request metadata of the rows by `set_fit_request`, such as
+    `sample_weight` and `groups`. If scikit-learn's metadata routing is enabled, `fit`
+    passes them on, to the selector only for the support vectors.
 
     Parameters
     ----------
     selector : selector
-        A provsel selector, or any scikit-learn feature selector with `fit(X, y)` and `get_support`.
+        A provsel selector, or any scikit-learn feature selector with `fit(X, y)` and
+        `get_support`.
     svm : classifier, default=None
         A classifier with `support_` or `decision_function`; None is `LibsvmSVM(C=1.0)`.
 
@@ -47,7 +54,8 @@ class OnSupportVectors(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, if labels are not classes although `svm` is a classifier; also the errors of `selector` and `svm`.
+        From `fit`, if labels are not classes although `svm` is a classifier; also the
+        errors of `selector` and `svm`.
 
     Examples
     --------
@@ -92,12 +100,14 @@ class OnSupportVectors(BaseSelector):
         X : array-like or sparse of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         **metadata
-            Metadata of the rows, such as `sample_weight` of shape (n_samples,), as requested by `selector` and `svm`.
+            Metadata of the rows, such as `sample_weight` of shape (n_samples,), as
+            requested by `selector` and `svm`.
 
         Raises
         ------
         ValueError
-            As in `BaseSelector.fit`; also for metadata without `sklearn.set_config(enable_metadata_routing=True)`.
+            As in `BaseSelector.fit`; also for metadata without
+            `sklearn.set_config(enable_metadata_routing=True)`.
         """
         if not isinstance(self.selector, BaseEstimator):
             raise ValueError(
@@ -114,8 +124,14 @@ class OnSupportVectors(BaseSelector):
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of the metadata of `fit` to `selector` and `svm`."""
         # Pipeline calls fit_transform, which a router does not treat as fit
-        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
-        return MetadataRouter(owner=self).add(selector=self.selector, svm=self._svm(), method_mapping=mapping)
+        mapping = (
+            MethodMapping()
+            .add(caller="fit", callee="fit")
+            .add(caller="fit_transform", callee="fit")
+        )
+        return MetadataRouter(owner=self).add(
+            selector=self.selector, svm=self._svm(), method_mapping=mapping
+        )
 
     def _svm(self) -> BaseEstimator:
         return LibsvmSVM() if self.svm is None else self.svm
@@ -129,10 +145,15 @@ class OnSupportVectors(BaseSelector):
             check_classes("OnSupportVectors", view.y)
         view.svm(svm, **routed["svm"]["fit"])
         rows, support = view.on_support_vectors(svm), view.support_rows(svm)
-        of_rows = {name: _of_rows(value, support, view.n_samples) for name, value in routed["selector"]["fit"].items()}
+        of_rows = {
+            name: _of_rows(value, support, view.n_samples)
+            for name, value in routed["selector"]["fit"].items()
+        }
         attributes = {"selector": selector, "support_rows": support}
         if isinstance(selector, BaseSelector):
-            selector.fit_view(TrainingView(rows.X, rows.y, of_rows) if of_rows else rows)
+            selector.fit_view(
+                TrainingView(rows.X, rows.y, of_rows) if of_rows else rows
+            )
             return Selection(selector.indices_, selector.weights_, attributes)
         selector.fit(rows.X, rows.y, **of_rows)
         return Selection.unweighted(selector.get_support(indices=True), **attributes)
@@ -140,6 +161,10 @@ class OnSupportVectors(BaseSelector):
 
 def _of_rows(value: Any, rows: NDArray[np.int64], n_samples: int) -> Any:
     """Return the metadata of some rows; metadata without a value per row is unchanged."""
-    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n_samples:
+    if (
+        isinstance(value, str)
+        or not hasattr(value, "__len__")
+        or len(value) != n_samples
+    ):
         return value
     return _safe_indexing(value, rows)

@@ -12,7 +12,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
+from provsel.kernels.online_calibration import (
+    Pass,
+    calibrated_pass,
+    compressed_rows,
+    one_pass,
+)
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 from provsel.selectors._base import BaseSelector, Selection, checked_count
@@ -28,9 +33,9 @@ NAME = "OnlineLeverageSelector"
 class OnlineLeverageSelector(BaseSelector):
     r"""Keep or drop each column of a stream by its leverage relative to the columns kept so far (OFS).
 
-    Use it if columns come as a stream or from a file that does not fit in memory, before a clustering or a linear
-    model. `transform` keeps the names of the kept columns, but multiplies them by `weights_`; with `rescale=False` they
-    are unchanged.
+    Use it if columns come as a stream or from a file that does not fit in memory,
+    before a clustering or a linear model. `transform` keeps the names of the kept
+    columns, but multiplies them by `weights_`; with `rescale=False` they are unchanged.
 
     Let W be the kept and rescaled columns. Column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1). It is
     kept with probability p_i = min(c l_i, 1), and joins W as a_i / sqrt(p_i). Let c = 8 ln(n) / epsilon^2 and
@@ -41,29 +46,32 @@ class OnlineLeverageSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float, default=None
-        None takes the theorem's c, which does not limit the number. With a number r, c is searched so that r features
-        are kept, or the nearest possible number, because the number kept is not a monotone function of c and may skip
-        r.
+        None takes the theorem's c, which does not limit the number. With a number r, c
+        is searched so that r features are kept, or the nearest possible number, because
+        the number kept is not a monotone function of c and may skip r.
     epsilon : float, default=0.5
         Between 0 and 1.
     outside_span : {"one", "project", "ridge"}, default="one"
-        A column outside span(W) scores 1, as the proof of Theorem 1 needs, or only its projection, as Algorithm 1 is
-        printed; Theorem 1 then does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, which values columns
-        outside only by their length: Algorithm 1 in the form of Cohen, Musco and Pachocki.
+        A column outside span(W) scores 1, as the proof of Theorem 1 needs, or only its
+        projection, as Algorithm 1 is printed; Theorem 1 then does not hold. "ridge"
+        scores a_i^T (W W^T + ridge I)^-1 a_i, which values columns outside only by
+        their length: Algorithm 1 in the form of Cohen, Musco and Pachocki.
     ridge : float, default=None
         In units of X squared; with outside_span="ridge", and only then. Let ridge = delta / epsilon, with the theorem's
         c. With probability at least 1 - 1/n, W W^T + ridge I is X X^T + ridge I up to a factor 1 +- epsilon. Then the
         kept columns C leave ||X - C C^+ X||_2^2 <= delta / (1 - epsilon). In the Frobenius norm they leave at most ||X
         - X_k||_F^2 + k delta / (1 - epsilon) for every k.
     n_initial : int, default=1
-        Non-zero columns kept with probability 1 at the start: A_0 of Algorithm 1, which the paper leaves open. Without
-        any, "project" never keeps anything.
+        Non-zero columns kept with probability 1 at the start: A_0 of Algorithm 1, which
+        the paper leaves open. Without any, "project" never keeps anything.
     sampling_rate : float, default=None
-        Use this c, for instance the `sampling_rate_` of an earlier fit; n_features_to_select then starts no search.
+        Use this c, for instance the `sampling_rate_` of an earlier fit;
+        n_features_to_select then starts no search.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the theorems need.
     random_state : int, Generator, RandomState or None, default=None
-        One random number per column, which depends only on the seed and its position in the stream.
+        One random number per column, which depends only on the seed and its position in
+        the stream.
 
     Attributes
     ----------
@@ -79,24 +87,27 @@ class OnlineLeverageSelector(BaseSelector):
     sampling_rate_ : float
         The c used.
     spectral_bound_ : float
-        epsilon, and `eigenvalue_range_` is (1 - epsilon, 1 + epsilon): the guarantee of Theorem 1, only at its own c
-        and without a ridge. The paper claims it for "project" too, so it is set there, although it does not hold in
-        general.
+        epsilon, and `eigenvalue_range_` is (1 - epsilon, 1 + epsilon): the guarantee of
+        Theorem 1, only at its own c and without a ridge. The paper claims it for
+        "project" too, so it is set there, although it does not hold in general.
     ridge_range_ : tuple of float
-        (1 - epsilon, 1 + epsilon): the guaranteed range, only with a ridge and at the theorem's c, of the eigenvalues
-        of W W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
+        (1 - epsilon, 1 + epsilon): the guaranteed range, only with a ridge and at the
+        theorem's c, of the eigenvalues of W W^T + ridge I relative to X X^T + ridge I.
+        `certificates.RidgeSparsification` measures them.
     n_features_in_ : int
         On a stream: one more than the largest feature number seen.
 
     Raises
     ------
     ValueError
-        From `fit`, if no column is kept: X is all zeros, or n_initial is 0 and no draw succeeded.
+        From `fit`, if no column is kept: X is all zeros, or n_initial is 0 and no draw
+        succeeded.
 
     Notes
     -----
-    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high probability. Its proof
-    introduces a ridge that Algorithm 1 does not have; `score_sum_bound` is its last line.
+    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high
+    probability. Its proof introduces a ridge that Algorithm 1 does not have;
+    `score_sum_bound` is its last line.
 
     Examples
     --------
@@ -119,9 +130,9 @@ class OnlineLeverageSelector(BaseSelector):
 
     References
     ----------
-    Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2020), Theory of Computing 16, for
-    scores outside the span and the ridge. The bound on the part of X outside the columns by a ridge is provsel's own
-    corollary.
+    Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2020),
+    Theory of Computing 16, for scores outside the span and the ridge. The bound on the
+    part of X outside the columns by a ridge is provsel's own corollary.
     """
 
     algorithm_version = 3
@@ -159,8 +170,11 @@ class OnlineLeverageSelector(BaseSelector):
         if self.n_features_to_select is None or self.sampling_rate is not None:
             done: Pass = one_pass(_by_columns(view.X), rule, key)
         else:
-            # the same for every r and seed, and with many rows a third of the time of a search
-            X = view.shared("compressed rows", lambda: compressed_rows(_by_columns(view.X)))
+            # the same for every r and seed, and with many rows a third of the time of a
+            # search
+            X = view.shared(
+                "compressed rows", lambda: compressed_rows(_by_columns(view.X))
+            )
             done = calibrated_pass(X, r, rule, key)
         if done.positions.size == 0:
             raise ValueError(
@@ -197,7 +211,10 @@ class OnlineLeverageSelector(BaseSelector):
         epsilon = float(self.epsilon)
         if self.ridge:
             return {"ridge_range": (1 - epsilon, 1 + epsilon)}
-        return {"spectral_bound": epsilon, "eigenvalue_range": (1 - epsilon, 1 + epsilon)}
+        return {
+            "spectral_bound": epsilon,
+            "eigenvalue_range": (1 - epsilon, 1 + epsilon),
+        }
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return the guarantee with a ridge for ||X - C C^+ X|| relative to the best of `rank`, after `fit`."""
@@ -216,9 +233,10 @@ class OnlineLeverageSelector(BaseSelector):
     def partial_fit_columns(self, block: Any, feature_indices: Any = None) -> Self:
         """Process the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
 
-        The first call, or the first one after `fit`, starts a stream. It holds a factor, O(n k) numbers, two numbers
-        per kept column, and two per column seen (`scores_` and `seen_indices_`), or three if features do not come in
-        order. `provsel.certificates.StreamMemory` measures this.
+        The first call, or the first one after `fit`, starts a stream. It holds a
+        factor, O(n k) numbers, two numbers per kept column, and two per column seen
+        (`scores_` and `seen_indices_`), or three if features do not come in order.
+        `provsel.certificates.StreamMemory` measures this.
 
         Parameters
         ----------
@@ -234,8 +252,8 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            If c is not fixed, values are NaN or infinite, columns have another length, or features are negative or
-            repeated.
+            If c is not fixed, values are NaN or infinite, columns have another length,
+            or features are negative or repeated.
         """
         if self.n_features_to_select is not None and self.sampling_rate is None:
             raise ValueError(
@@ -244,11 +262,19 @@ class OnlineLeverageSelector(BaseSelector):
                 f"sampling_rate to the sampling_rate_ of a fit on earlier data."
             )
         name = f"{NAME}.partial_fit_columns"
-        block = checked_array(name, block, accept_sparse="csc", ensure_all_finite=False, input_name="block")
+        block = checked_array(
+            name,
+            block,
+            accept_sparse="csc",
+            ensure_all_finite=False,
+            input_name="block",
+        )
         stream: Stream | None = getattr(self, "_stream", None)
         if stream is None:
             rule = self._rule(block.shape[0])
-            stream = Stream(OnlineLeverage.start(block.shape[0], rule, np.zeros(2, dtype=np.uint64)))
+            stream = Stream(
+                OnlineLeverage.start(block.shape[0], rule, np.zeros(2, dtype=np.uint64))
+            )
         elif block.shape[0] != stream.n_samples:
             raise ValueError(
                 f"{NAME}.partial_fit_columns: expected columns of the stream's length, n = {stream.n_samples}, "
@@ -256,7 +282,8 @@ class OnlineLeverageSelector(BaseSelector):
             )
         indices = checked_indices(feature_indices, block.shape[1], stream)
         check_finite(block, indices)
-        if not hasattr(self, "_stream"):  # drawn last, so that a refused block does not advance a shared generator
+        # drawn last, so that a refused block does not advance a shared generator
+        if not hasattr(self, "_stream"):
             stream.sampler.key = _draw_key(as_generator(self.random_state))
         stream.advance(block, indices)
         return self._publish(stream)
@@ -278,7 +305,9 @@ class OnlineLeverageSelector(BaseSelector):
             If no stream was started.
         """
         if not hasattr(self, "_stream"):
-            raise ValueError(f"{NAME}.get_state: no stream has been started; call partial_fit_columns first.")
+            raise ValueError(
+                f"{NAME}.get_state: no stream has been started; call partial_fit_columns first."
+            )
         state: dict[str, Any] = self._stream.to_state()
         return state
 
@@ -290,8 +319,9 @@ class OnlineLeverageSelector(BaseSelector):
         Raises
         ------
         ValueError
-            If entries are missing or unknown or have wrong types or shapes, the parameters differ, or the values cannot
-            come from one stream, which is checked by repeating the draws from key and scores. Nothing is changed in
+            If entries are missing or unknown or have wrong types or shapes, the
+            parameters differ, or the values cannot come from one stream, which is
+            checked by repeating the draws from key and scores. Nothing is changed in
             that case.
         """
         return self._publish(stream_from(state, self._rule))
@@ -318,23 +348,45 @@ class OnlineLeverageSelector(BaseSelector):
     def _rule(self, n: int) -> Rule:
         """Return the rule for columns of length n, from validated parameters."""
         if not _is_number(self.epsilon) or not 0 < self.epsilon < 1:
-            raise ValueError(f"{NAME}: expected epsilon to be between 0 and 1, got {self.epsilon!r}.")
+            raise ValueError(
+                f"{NAME}: expected epsilon to be between 0 and 1, got {self.epsilon!r}."
+            )
         if self.outside_span not in OUTSIDE_SPAN:
-            raise ValueError(f"{NAME}: expected outside_span to be one of {OUTSIDE_SPAN}, got {self.outside_span!r}.")
+            raise ValueError(
+                f"{NAME}: expected outside_span to be one of {OUTSIDE_SPAN}, got {self.outside_span!r}."
+            )
         for name in ("ridge", "sampling_rate"):
             value = getattr(self, name)
             if value is not None and not (_is_number(value) and 0 < value < np.inf):
-                raise ValueError(f"{NAME}: expected {name} to be None or a positive number, got {value!r}.")
+                raise ValueError(
+                    f"{NAME}: expected {name} to be None or a positive number, got {value!r}."
+                )
         if (self.ridge is not None) != (self.outside_span == "ridge"):
             raise ValueError(
                 f"{NAME}: ridge must be set if, and only if, outside_span='ridge', got ridge={self.ridge!r} and "
                 f"outside_span={self.outside_span!r}; set both, or neither."
             )
         initial = self.n_initial
-        if isinstance(initial, bool) or not isinstance(initial, int | np.integer) or initial < 0:
-            raise ValueError(f"{NAME}: expected n_initial to be a non-negative integer, got {initial!r}.")
-        rate = theory_rate(n, self.epsilon) if self.sampling_rate is None else float(self.sampling_rate)
-        return Rule(float(self.epsilon), rate, self.outside_span != "project", float(self.ridge or 0.0), int(initial))
+        if (
+            isinstance(initial, bool)
+            or not isinstance(initial, int | np.integer)
+            or initial < 0
+        ):
+            raise ValueError(
+                f"{NAME}: expected n_initial to be a non-negative integer, got {initial!r}."
+            )
+        rate = (
+            theory_rate(n, self.epsilon)
+            if self.sampling_rate is None
+            else float(self.sampling_rate)
+        )
+        return Rule(
+            float(self.epsilon),
+            rate,
+            self.outside_span != "project",
+            float(self.ridge or 0.0),
+            int(initial),
+        )
 
 
 def _by_columns(X: Any) -> Any:
@@ -342,7 +394,9 @@ def _by_columns(X: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+        value, bool
+    )
 
 
 def _draw_key(rng: np.random.Generator) -> NDArray[np.uint64]:

@@ -18,17 +18,19 @@ SCORINGS = ("score", "log_likelihood")
 class PermutationImportanceSelector(RankedSelector):
     r"""Keep the features whose permutation lowers the score of a random forest most on held-out rows.
 
-    Use it for relations of any form, if the final model is a forest. It has no theorem. Copies of a feature share its
-    importance, and the importance of noise is around zero, not exactly zero.
+    Use it for relations of any form, if the final model is a forest. It has no theorem.
+    Copies of a feature share its importance, and the importance of noise is around
+    zero, not exactly zero.
 
-    A forest is trained on a part of the rows. On the held-out rows each feature is permuted `n_repeats` times, and its
-    importance is the mean loss of score: exactly that of scikit-learn's `permutation_importance` for this forest and
-    these permutations. A tree is re-evaluated for a row only if its path tests the feature, so the cost does not grow
-    with the number of features that no tree uses.
+    A forest is trained on a part of the rows. On the held-out rows each feature is
+    permuted `n_repeats` times, and its importance is the mean loss of score: exactly
+    that of scikit-learn's `permutation_importance` for this forest and these
+    permutations. A tree is re-evaluated for a row only if its path tests the feature,
+    so the cost does not grow with the number of features that no tree uses.
 
-    The forest is trained on ranks within columns, so increasing transformations of a column have no effect. Equal
-    importances, as for features that no path tests, are ordered by the decrease of impurity, then by index; constant
-    columns come last.
+    The forest is trained on ranks within columns, so increasing transformations of a
+    column have no effect. Equal importances, as for features that no path tests, are
+    ordered by the decrease of impurity, then by index; constant columns come last.
 
     Parameters
     ----------
@@ -41,12 +43,14 @@ class PermutationImportanceSelector(RankedSelector):
     test_size : float, default=0.25
         Share of held-out rows, of each class if it has at least two rows.
     scoring : {"score", "log_likelihood"}, default="score"
-        "score": accuracy, or R^2 for numbers. "log_likelihood": its mean, for classes only; it distinguishes features
-        whose permutation changes no decision, which is common with few rows.
+        "score": accuracy, or R^2 for numbers. "log_likelihood": its mean, for classes
+        only; it distinguishes features whose permutation changes no decision, which is
+        common with few rows.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations and of the forest.
 
@@ -66,8 +70,8 @@ class PermutationImportanceSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`, if no column varies, there are fewer than two rows on either side, the target does not suit the
-        task, or a parameter is out of range.
+        From `fit`, if no column varies, there are fewer than two rows on either side,
+        the target does not suit the task, or a parameter is out of range.
 
     Examples
     --------
@@ -80,7 +84,8 @@ class PermutationImportanceSelector(RankedSelector):
 
     References
     ----------
-    Breiman (2001), Random forests, Machine Learning 45, section 10, with held-out rows instead of out-of-bag rows.
+    Breiman (2001), Random forests, Machine Learning 45, section 10, with held-out rows
+    instead of out-of-bag rows.
     """
 
     algorithm_version = 1
@@ -105,13 +110,19 @@ class PermutationImportanceSelector(RankedSelector):
         self.task = task
         self.random_state = random_state
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         self._check_options(is_numbers=rows.classes is None)
         ranks = varying_ranks("PermutationImportanceSelector", rows.X)
         train, held_out = self._split(rows, rng)
-        forest = new_forest(rows.classes, int(self.n_estimators), int(rng.integers(2**31)))
+        forest = new_forest(
+            rows.classes, int(self.n_estimators), int(rng.integers(2**31))
+        )
         forest.fit(ranks[train], rows.y[train])
-        permutations = np.array([rng.permutation(held_out.size) for _ in range(int(self.n_repeats))])
+        permutations = np.array(
+            [rng.permutation(held_out.size) for _ in range(int(self.n_repeats))]
+        )
         y = rows.y[held_out]
         n_trees = int(self.n_estimators)
 
@@ -122,8 +133,12 @@ class PermutationImportanceSelector(RankedSelector):
                 return _accuracy(sums, y)
             return _log_likelihood(sums / n_trees, y)
 
-        trees = Forest.of_trees([tree.tree_ for tree in forest.estimators_], shares=rows.classes is not None)
-        importances = permutation_importances(trees, ranks[held_out], permutations, score)
+        trees = Forest.of_trees(
+            [tree.tree_ for tree in forest.estimators_], shares=rows.classes is not None
+        )
+        importances = permutation_importances(
+            trees, ranks[held_out], permutations, score
+        )
         scores = importances.mean(axis=1)
         order = best_first(ranks, scores, forest.feature_importances_)
         return Ranking(order, scores, attributes={"importances": importances})
@@ -133,14 +148,26 @@ class PermutationImportanceSelector(RankedSelector):
         check_integers(name, vars(self), n_estimators=1, n_repeats=1)
         check_choice(name, "scoring", self.scoring, SCORINGS)
         share = self.test_size
-        if isinstance(share, bool) or not isinstance(share, float | np.floating) or not 0 < share < 1:
-            raise ValueError(f"{name}: expected test_size to be between 0 and 1, a share of the rows, got {share!r}.")
+        if (
+            isinstance(share, bool)
+            or not isinstance(share, float | np.floating)
+            or not 0 < share < 1
+        ):
+            raise ValueError(
+                f"{name}: expected test_size to be between 0 and 1, a share of the rows, got {share!r}."
+            )
         if is_numbers and self.scoring != "score":
-            raise ValueError(f"{name}: a numeric target needs scoring='score', got {self.scoring!r}; leave it out.")
+            raise ValueError(
+                f"{name}: a numeric target needs scoring='score', got {self.scoring!r}; leave it out."
+            )
 
-    def _split(self, rows: RankedRows, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _split(
+        self, rows: RankedRows, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rows to train on, and those held out, both increasing."""
-        groups = np.zeros(rows.y.size, dtype=np.int64) if rows.classes is None else rows.y
+        groups = (
+            np.zeros(rows.y.size, dtype=np.int64) if rows.classes is None else rows.y
+        )
         held_out: list[int] = []
         for group in range(int(groups.max()) + 1):
             members = rng.permutation(np.flatnonzero(groups == group))
@@ -162,13 +189,18 @@ def _r2(predicted: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.fl
     return 1 - ((predicted - y) ** 2).sum(axis=1) / (variation or 1.0)
 
 
-def _accuracy(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _accuracy(
+    sums: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return the accuracy of decisions by the sums of class shares, shape (m, n, n_classes)."""
-    decided = np.argmax(np.round(sums, 9), axis=2)  # ties go to the first class, regardless of rounding
+    # ties go to the first class, regardless of rounding
+    decided = np.argmax(np.round(sums, 9), axis=2)
     return np.asarray((decided == labels).mean(axis=1))
 
 
-def _log_likelihood(shares: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _log_likelihood(
+    shares: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return the mean log likelihood of class shares, shape (m, n, n_classes), as in scikit-learn's `log_loss`."""
     likelihood = shares[:, np.arange(labels.size), labels]
     return np.log(np.maximum(likelihood, np.finfo(np.float64).eps)).mean(axis=1)

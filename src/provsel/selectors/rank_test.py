@@ -16,12 +16,13 @@ from provsel.selectors._ranked import RankedRows, RankedSelector, Ranking
 class RankTestSelector(RankedSelector):
     r"""Keep the features whose ranks differ most between classes, or follow a numeric target (monotone effects).
 
-    Use it instead of the F test if columns have outliers, heavy tails or unknown scales. Strictly increasing
-    transformations of a column do not change its score.
+    Use it instead of the F test if columns have outliers, heavy tails or unknown
+    scales. Strictly increasing transformations of a column do not change its score.
 
-    For classes the score is H of the Kruskal-Wallis test, corrected for equal values, as in `scipy.stats.kruskal`. With
-    two classes it orders the features like the Mann-Whitney-Wilcoxon test. For numbers it is the absolute value of
-    Spearman's rank correlation, as in `scipy.stats.spearmanr`.
+    For classes the score is H of the Kruskal-Wallis test, corrected for equal values,
+    as in `scipy.stats.kruskal`. With two classes it orders the features like the
+    Mann-Whitney-Wilcoxon test. For numbers it is the absolute value of Spearman's rank
+    correlation, as in `scipy.stats.spearmanr`.
 
     Time O(n log n) per column, memory a copy of X; sparse X stays sparse.
 
@@ -30,9 +31,10 @@ class RankTestSelector(RankedSelector):
     n_features_to_select : int or float
         Number of features to keep; below 1, the fraction of them.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
 
     Attributes
     ----------
@@ -51,7 +53,8 @@ class RankTestSelector(RankedSelector):
     Raises
     ------
     ValueError
-        From `fit`, if labels are missing or have a single class, numbers are all equal, or the task is unknown.
+        From `fit`, if labels are missing or have a single class, numbers are all equal,
+        or the task is unknown.
 
     Examples
     --------
@@ -67,8 +70,8 @@ class RankTestSelector(RankedSelector):
 
     References
     ----------
-    Kruskal, Wallis (1952), Use of ranks in one-criterion variance analysis; Spearman (1904), The proof and measurement
-    of association between two things.
+    Kruskal, Wallis (1952), Use of ranks in one-criterion variance analysis; Spearman
+    (1904), The proof and measurement of association between two things.
     """
 
     algorithm_version = 1
@@ -83,13 +86,17 @@ class RankTestSelector(RankedSelector):
         self.n_features_to_select = n_features_to_select
         self.task = task
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         ranks, n_samples = mean_ranks(rows.X), rows.y.size
         if rows.classes is None:
             scores = np.abs(correlations(ranks, rankdata(rows.y)))
             freedom = max(n_samples - 2, 1)
             with np.errstate(divide="ignore"):
-                p_values = 2 * t.sf(scores * np.sqrt(freedom / (1 - scores**2)), freedom)
+                p_values = 2 * t.sf(
+                    scores * np.sqrt(freedom / (1 - scores**2)), freedom
+                )
             return Ranking.by_scores(scores, p_values=p_values)
         moments = class_moments(ranks, rows.y)
         total = moments.between + moments.within

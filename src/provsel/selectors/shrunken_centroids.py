@@ -13,8 +13,9 @@ from provsel.selectors._ranked import RankedRows, Ranking, WeightedRankedSelecto
 class ShrunkenCentroidsSelector(WeightedRankedSelector):
     r"""Keep the features that nearest shrunken centroids drop last, as the threshold grows.
 
-    Use it for many columns and few rows with several classes, such as genes: a feature counts if it separates any one
-    class from the rest, and noise in nearly constant columns is damped.
+    Use it for many columns and few rows with several classes, such as genes: a feature
+    counts if it separates any one class from the rest, and noise in nearly constant
+    columns is damped.
 
     The score of feature j is the largest standardised difference of a class k, max_k |mean_kj - mean_j| / (m_k (s_j +
     s_0)), with s_j the deviation within the classes, s_0 the median of all s_j, and m_k^2 = 1 / n_k - 1 / n. With the
@@ -33,7 +34,8 @@ class ShrunkenCentroidsSelector(WeightedRankedSelector):
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        Thresholds at which the features drop out; infinite if no column varies within the classes.
+        Thresholds at which the features drop out; infinite if no column varies within
+        the classes.
     ranking_ : ndarray of shape (n_features,), int64
         Rank of each feature, 1 for the best.
     n_features_in_ : int
@@ -56,8 +58,9 @@ class ShrunkenCentroidsSelector(WeightedRankedSelector):
 
     References
     ----------
-    Tibshirani, Hastie, Narasimhan, Chu (2002), Diagnosis of multiple cancer types by shrunken centroids of gene
-    expression, equations 1 and 2; their m_k^2 = 1 / n_k + 1 / n is a misprint, as the authors state (2003).
+    Tibshirani, Hastie, Narasimhan, Chu (2002), Diagnosis of multiple cancer types by
+    shrunken centroids of gene expression, equations 1 and 2; their m_k^2 = 1 / n_k + 1
+    / n is a misprint, as the authors state (2003).
     """
 
     algorithm_version = 1
@@ -67,12 +70,17 @@ class ShrunkenCentroidsSelector(WeightedRankedSelector):
     def __init__(self, n_features_to_select: int | float) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         moments = class_moments(rows.X, rows.y, rows.sample_weight)
         size = moments.sizes.sum()
         deviation = np.sqrt(moments.within / max(size - moments.sizes.size, 1.0))
         unit = deviation + np.median(deviation)
-        difference = np.abs(moments.means - moments.mean) / np.sqrt(1 / moments.sizes - 1 / size)[:, None]
+        difference = (
+            np.abs(moments.means - moments.mean)
+            / np.sqrt(1 / moments.sizes - 1 / size)[:, None]
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = difference.max(axis=0) / unit
         return Ranking.by_scores(np.where(moments.between > 0, scores, 0.0))

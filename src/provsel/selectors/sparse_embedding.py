@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from provsel.kernels.sparse_embedding import embed, random_buckets
@@ -14,25 +18,30 @@ from provsel.validation import DocumentedMixin, as_generator, validated
 FORMS = ("csr", "csc")
 
 
-class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentedMixin, BaseEstimator):
+class SparseEmbedding(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentedMixin, BaseEstimator
+):
     r"""Add each feature, with a random sign, to one random column of the result.
 
-    Use it before a linear model or a clustering of sparse rows, if individual features do not matter.
+    Use it before a linear model or a clustering of sparse rows, if individual features
+    do not matter.
 
-    With h(j) uniform on the m columns and sigma(j) uniform on -1 and 1, all independent,
+    With h(j) uniform on the m columns and sigma(j) uniform on -1 and 1, all
+    independent,
 
         X_new[:, h(j)] += sigma(j) X[:, j],
 
-    in time O(nnz). Squared lengths are preserved in expectation, with variance at most 2 ||x||^4 / m. The result mixes
-    features, so nothing is selected. In experiments it can replace a selector.
+    in time O(nnz). Squared lengths are preserved in expectation, with variance at most
+    2 ||x||^4 / m. The result mixes features, so nothing is selected. In experiments it
+    can replace a selector.
 
     Parameters
     ----------
     n_components : int
         m; may exceed the number of features.
     signed : bool, default=True
-        Whether signs are random. Without signs, sigma(j) = 1: columns are sums of features, and lengths are not
-        preserved in expectation.
+        Whether signs are random. Without signs, sigma(j) = 1: columns are sums of
+        features, and lengths are not preserved in expectation.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the matrix.
 
@@ -47,13 +56,13 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Documen
     Raises
     ------
     ValueError
-        From `fit`, if `n_components` is not a positive integer or `signed` is not a bool; for NaN or infinite values,
-        and empty X.
+        From `fit`, if `n_components` is not a positive integer or `signed` is not a
+        bool; for NaN or infinite values, and empty X.
 
     Notes
     -----
-    The fit depends only on the number of features and the seed. Dense rows become dense and sparse rows sparse,
-    with at most as many stored values; float32 stays float32.
+    The fit depends only on the number of features and the seed. Dense rows become dense
+    and sparse rows sparse, with at most as many stored values; float32 stays float32.
 
     Examples
     --------
@@ -65,13 +74,15 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Documen
 
     References
     ----------
-    Liu, Shen, Tsang (2017), Sparse embedded k-means clustering, NIPS; Clarkson, Woodruff (2013), Low rank
-    approximation and regression in input sparsity time, STOC.
+    Liu, Shen, Tsang (2017), Sparse embedded k-means clustering, NIPS; Clarkson,
+    Woodruff (2013), Low rank approximation and regression in input sparsity time, STOC.
     """
 
     algorithm_version: ClassVar[int] = 1
 
-    def __init__(self, n_components: int, *, signed: bool = True, random_state: Any = None) -> None:
+    def __init__(
+        self, n_components: int, *, signed: bool = True, random_state: Any = None
+    ) -> None:
         self.n_components = n_components
         self.signed = signed
         self.random_state = random_state
@@ -81,10 +92,16 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Documen
         X = validated(self, X, accept_sparse=FORMS)
         m = self.n_components
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
-            raise ValueError(f"SparseEmbedding: expected n_components to be a positive integer, got {m!r}.")
+            raise ValueError(
+                f"SparseEmbedding: expected n_components to be a positive integer, got {m!r}."
+            )
         if not isinstance(self.signed, bool | np.bool_):
-            raise ValueError(f"SparseEmbedding: expected signed to be True or False, got {self.signed!r}.")
-        self.buckets_, self.signs_ = random_buckets(X.shape[1], int(m), as_generator(self.random_state))
+            raise ValueError(
+                f"SparseEmbedding: expected signed to be True or False, got {self.signed!r}."
+            )
+        self.buckets_, self.signs_ = random_buckets(
+            X.shape[1], int(m), as_generator(self.random_state)
+        )
         if not self.signed:
             self.signs_ = np.ones_like(self.signs_)
         self._n_features_out = int(m)

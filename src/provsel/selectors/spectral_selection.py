@@ -25,24 +25,29 @@ class SpectralSelectionSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features r. If fewer rows of V are non-zero, the columns of largest norm follow.
+        Number of features r. If fewer rows of V are non-zero, the columns of largest
+        norm follow.
     rank : int, default=None
-        Rank k of the approximation in the bound, at most r; None takes r. It is capped at the rank of X.
+        Rank k of the approximation in the bound, at most r; None takes r. It is capped
+        at the rank of X.
 
     Attributes
     ----------
     indices_ : ndarray of shape (r,), int64
-        In order of selection. Gains that agree to 1e-10 count as tied: the lowest index goes first.
+        In order of selection. Gains that agree to 1e-10 count as tied: the lowest index
+        goes first.
     weights_ : ndarray of shape (r,)
         Ones.
     rank_ : int
         k, capped at the rank of X.
     rank_tolerance_ : float
-        Share of the largest singular value up to which others count as zero. `fit` warns if the rank depends on it.
+        Share of the largest singular value up to which others count as zero. `fit`
+        warns if the rank depends on it.
     sigma_min_bound_ : float
         The guaranteed lower bound on sigma_min(V_S).
     n_completed_ : int
-        Number of features added by norm, because all other rows of V were chosen or zero.
+        Number of features added by norm, because all other rows of V were chosen or
+        zero.
     n_features_in_ : int
 
     Raises
@@ -65,7 +70,9 @@ class SpectralSelectionSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int | float, *, rank: int | None = None) -> None:
+    def __init__(
+        self, n_features_to_select: int | float, *, rank: int | None = None
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
 
@@ -77,11 +84,22 @@ class SpectralSelectionSelector(BaseSelector):
         m = min(r, open_rows.size)
         chosen = open_rows[spectral_columns(basis.V[open_rows], m)]
         bound = float(np.sqrt(spectral_bound(open_rows.size, basis.rank, m)))
-        return completed(view, chosen, r, rank=basis.rank, rank_tolerance=basis.tolerance, sigma_min_bound=bound)
+        return completed(
+            view,
+            chosen,
+            r,
+            rank=basis.rank,
+            rank_tolerance=basis.tolerance,
+            sigma_min_bound=bound,
+        )
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return the guarantee for ||X - C C^+ X|| relative to the best approximation of rank `rank_`, after `fit`."""
         bound = self.sigma_min_bound_**-2
         return SubsetPromise(
-            self.rank_, frobenius=bound, spectral=bound, basis=bound, source="Kozyrev and Osinsky (2025)"
+            self.rank_,
+            frobenius=bound,
+            spectral=bound,
+            basis=bound,
+            source="Kozyrev and Osinsky (2025)",
         )

@@ -17,7 +17,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
-from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
+from provsel.kernels.elimination import (
+    RemainingColumns,
+    best,
+    by_importance,
+    elimination_sizes,
+)
 from provsel.labels import target_of
 from provsel.models._liblinear_library import liblinear_version
 from provsel.models._libsvm_library import checked_max_iter, fit_gram, warn_early
@@ -25,7 +30,12 @@ from provsel.models.liblinear import LiblinearSVM
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
-TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1, "liblinear_primal": 0.01, "ridge": 1e-10}
+TOLERANCES = {
+    "libsvm": 1e-3,
+    "liblinear": 0.1,
+    "liblinear_primal": 0.01,
+    "ridge": 1e-10,
+}
 SOLVERS = ("auto", *TOLERANCES)
 
 GRAM_ROWS = 2_000
@@ -59,9 +69,10 @@ class SVMRFESelector(BaseSelector):
     Use it as the strong baseline with labels, without a guarantee, if many fits are affordable. For a numeric target
     the model is ridge regression, min ||w||^2 / 2 + C ||r||^2.
 
-    Features with equal abs(w), such as copies of a column, are kept lowest index first. With several classes, the
-    importance of a feature is the sum of w^2 over the binary problems, as in scikit-learn's `RFE` (one against one with
-    LIBSVM, one against the rest with LIBLINEAR).
+    Features with equal abs(w), such as copies of a column, are kept lowest index first.
+    With several classes, the importance of a feature is the sum of w^2 over the binary
+    problems, as in scikit-learn's `RFE` (one against one with LIBSVM, one against the
+    rest with LIBLINEAR).
 
     Fits on one view with different r share all rounds except the last.
 
@@ -70,33 +81,41 @@ class SVMRFESelector(BaseSelector):
     n_features_to_select : int or float
         Number of features r that remain.
     step : int or float, default=0.1
-        Features to drop per round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
-        never below r. (A fraction is one of all d features in scikit-learn's `RFE`.)
+        Features to drop per round, or the fraction in (0, 1) of the *remaining*
+        features, rounded down, at least 1; never below r. (A fraction is one of all d
+        features in scikit-learn's `RFE`.)
     C : float, default=1.0
-        Weight of the sum of losses. For numbers, the weight of the squared residuals: scikit-learn's `Ridge(alpha=1 /
-        (2 C))`, with an intercept that is not penalised.
+        Weight of the sum of losses. For numbers, the weight of the squared residuals:
+        scikit-learn's `Ridge(alpha=1 / (2 C))`, with an intercept that is not
+        penalised.
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of the target. "auto" means regression for numbers that are not all integers, and classification for
-        integers and strings, as in scikit-learn's `type_of_target`. It raises an error for integers with very many
-        distinct values.
+        Kind of the target. "auto" means regression for numbers that are not all
+        integers, and classification for integers and strings, as in scikit-learn's
+        `type_of_target`. It raises an error for integers with very many distinct
+        values.
     solver : {"auto", "libsvm", "liblinear", "liblinear_primal", "ridge"}, default="auto"
-        "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
-        takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved
-        in the dual; "liblinear_primal" is the same in the primal, for n >> d. Hinge and squared hinge are different
-        models and select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n
-        > 100 d, and otherwise "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds.
-        For numbers, and only for them, it is "ridge": a factorisation, or conjugate gradients for sparse X of more than
-        ten million entries, zeros included.
+        "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the
+        remaining columns, which takes n^2 memory. "liblinear": squared hinge loss, no
+        intercept, on the (sparse) columns, for many rows, solved in the dual;
+        "liblinear_primal" is the same in the primal, for n >> d. Hinge and squared
+        hinge are different models and select different features. "auto" is "libsvm" for
+        n <= 2000, "liblinear_primal" for n > 50,000 and n > 100 d, and otherwise
+        "liblinear". In the primal, 20 of 100 features of a million rows take some 150
+        seconds. For numbers, and only for them, it is "ridge": a factorisation, or
+        conjugate gradients for sparse X of more than ten million entries, zeros
+        included.
     tol : float, default=None
-        Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal,
-        1e-10 for the conjugate gradients.
+        Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for
+        LIBLINEAR's dual, 0.01 for its primal, 1e-10 for the conjugate gradients.
     max_iter : int, default=1_000_000
-        Limit on LIBSVM's iterations in each round, for each problem of two classes. LIBLINEAR has its own.
+        Limit on LIBSVM's iterations in each round, for each problem of two classes.
+        LIBLINEAR has its own.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Kept features, in order of decreasing importance in the last model that was trained.
+        Kept features, in order of decreasing importance in the last model that was
+        trained.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     ranking_ : ndarray of shape (n_features,), int64
@@ -104,21 +123,22 @@ class SVMRFESelector(BaseSelector):
     n_rounds_ : int
         Number of models trained.
     n_iter_ : int
-        The most iterations that LIBSVM needed for a problem of two classes in any round; 0 with LIBLINEAR, 1 with
-        ridge.
+        The most iterations that LIBSVM needed for a problem of two classes in any
+        round; 0 with LIBLINEAR, 1 with ridge.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, if labels are missing or have a single class, numbers are all equal, step, C, task, solver, tol or
-        max_iter is out of range, the solver is for the other task, or a model has w = 0.
+        From `fit`, if labels are missing or have a single class, numbers are all equal,
+        step, C, task, solver, tol or max_iter is out of range, the solver is for the
+        other task, or a model has w = 0.
 
     Warns
     -----
     ConvergenceWarning
-        If LIBSVM stopped at `max_iter` in some round, or conjugate gradients stopped early, as on columns of very
-        different scales.
+        If LIBSVM stopped at `max_iter` in some round, or conjugate gradients stopped
+        early, as on columns of very different scales.
 
     Examples
     --------
@@ -134,7 +154,8 @@ class SVMRFESelector(BaseSelector):
 
     References
     ----------
-    Guyon, Weston, Barnhill, Vapnik (2002); Paul, Magdon-Ismail, Drineas (2016), section 6.1.3.
+    Guyon, Weston, Barnhill, Vapnik (2002); Paul, Magdon-Ismail, Drineas (2016), section
+    6.1.3.
     """
 
     algorithm_version = liblinear_version(1)
@@ -147,7 +168,9 @@ class SVMRFESelector(BaseSelector):
         step: int | float = 0.1,
         C: float = 1.0,
         task: Literal["auto", "classification", "regression"] = "auto",
-        solver: Literal["auto", "libsvm", "liblinear", "liblinear_primal", "ridge"] = "auto",
+        solver: Literal[
+            "auto", "libsvm", "liblinear", "liblinear_primal", "ridge"
+        ] = "auto",
         tol: float | None = None,
         max_iter: int = 1_000_000,
     ) -> None:
@@ -162,7 +185,9 @@ class SVMRFESelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         classes, target = target_of("SVMRFESelector", view.y, self.task)
-        step, C, solver, tol = _checked_options(self, view.n_samples, view.n_features, is_ridge=classes is None)
+        step, C, solver, tol = _checked_options(
+            self, view.n_samples, view.n_features, is_ridge=classes is None
+        )
         max_iter = checked_max_iter(self.max_iter)
         trainer = _Trainer(view, target, solver, C, tol, max_iter)
         sizes = elimination_sizes(view.n_features, r, step)
@@ -174,7 +199,9 @@ class SVMRFESelector(BaseSelector):
             compute = partial(trainer.train, last, kept)
             name = f"rfe C={C!r} step={step!r} {solver} tol={tol!r} max_iter={max_iter} round {k}"
             # the training set of a round does not depend on r, but the cut does
-            trained = view.shared(name, compute) if len(sizes) <= SHARED_ROUNDS else compute()
+            trained = (
+                view.shared(name, compute) if len(sizes) <= SHARED_ROUNDS else compute()
+            )
             if last is not None:
                 last.columns = None
             last, kept = trained, best(trained.importances, left)
@@ -183,7 +210,9 @@ class SVMRFESelector(BaseSelector):
             ranking[trained.features[kept]] = 1
         n_early = np.count_nonzero(n_iter >= max_iter) if solver == "libsvm" else 0
         if n_early:
-            warn_early("SVMRFESelector", f" in {n_early} of {len(sizes)} rounds", max_iter)
+            warn_early(
+                "SVMRFESelector", f" in {n_early} of {len(sizes)} rounds", max_iter
+            )
         if worst > NEAR:
             warnings.warn(
                 f"SVMRFESelector: expected conjugate gradients to leave a relative gradient of at most {NEAR:g}, got "
@@ -193,7 +222,10 @@ class SVMRFESelector(BaseSelector):
             )
         order = kept[by_importance(trained.importances[kept])]
         return Selection.unweighted(
-            trained.features[order], ranking=ranking, n_rounds=len(sizes), n_iter=int(n_iter.max())
+            trained.features[order],
+            ranking=ranking,
+            n_rounds=len(sizes),
+            n_iter=int(n_iter.max()),
         )
 
 
@@ -246,11 +278,19 @@ class _Trainer:
             features, columns = kept, self._all_columns()
         else:
             features = previous.features[kept]
-            columns = previous.columns.only(kept) if self.solver == "libsvm" else previous.columns[:, kept]
-        solve = {"libsvm": self._libsvm, "ridge": self._ridge}.get(self.solver, self._liblinear)
+            columns = (
+                previous.columns.only(kept)
+                if self.solver == "libsvm"
+                else previous.columns[:, kept]
+            )
+        solve = {"libsvm": self._libsvm, "ridge": self._ridge}.get(
+            self.solver, self._liblinear
+        )
         binary, how = solve(columns)
         # the norm over one problem is abs(w)
-        importances = np.abs(binary[0]) if len(binary) == 1 else np.sqrt((binary**2).sum(axis=0))
+        importances = (
+            np.abs(binary[0]) if len(binary) == 1 else np.sqrt((binary**2).sum(axis=0))
+        )
         if previous is None and not importances.any():
             raise ValueError(
                 f"SVMRFESelector: expected a model with a non-zero weight, got w = 0 on all {kept.size} features; "
@@ -281,29 +321,43 @@ class _Trainer:
         if sparse.issparse(columns) and not is_sparse:
             columns = columns.toarray()
         alpha = 0.5 / self.C
-        by_rows = n_features > n_samples  # then "cholesky" factorises X X^T, otherwise X^T X, which scales do not harm
+        # then "cholesky" factorises X X^T, otherwise X^T X, which scales do not harm
+        by_rows = n_features > n_samples
         solver = "sparse_cg" if is_sparse else "cholesky"
         if by_rows and not is_sparse and np.linalg.norm(columns) ** 2 > MILD * alpha:
             solver = "svd"
-        model = Ridge(alpha=alpha, solver=solver, tol=self.tol).fit(columns, self.target)
+        model = Ridge(alpha=alpha, solver=solver, tol=self.tol).fit(
+            columns, self.target
+        )
         gradient = 0.0
         if is_sparse:
-            left = columns.T @ (self.target - model.predict(columns)) - alpha * model.coef_
-            at_zero = float(np.abs(columns.T @ (self.target - self.target.mean())).max())
+            left = (
+                columns.T @ (self.target - model.predict(columns)) - alpha * model.coef_
+            )
+            at_zero = float(
+                np.abs(columns.T @ (self.target - self.target.mean())).max()
+            )
             gradient = float(np.abs(left).max()) / at_zero if at_zero > 0 else 0.0
         return model.coef_[None, :], {"n_iter": 1, "gradient": gradient}
 
-    def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    def _libsvm(
+        self, columns: RemainingColumns
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
         """Like `_liblinear`, with the largest number of iterations.
 
-        For each pair of classes i < j, the dual variables are in row j - 1 for i, and in row i for j.
+        For each pair of classes i < j, the dual variables are in row j - 1 for i, and
+        in row i for j.
         """
-        svm = fit_gram(columns.gram, self.target, C=self.C, tol=self.tol, max_iter=self.max_iter)
+        svm = fit_gram(
+            columns.gram, self.target, C=self.C, tol=self.tol, max_iter=self.max_iter
+        )
         owner = self.target[svm.support]
         pairs = list(combinations(range(int(self.target.max()) + 1), 2))
         duals = np.zeros((len(pairs), self.target.size))
         for row, (i, j) in zip(duals, pairs, strict=True):
-            row[svm.support] = np.where(owner == i, svm.dual_coef[j - 1], 0) + np.where(owner == j, svm.dual_coef[i], 0)
+            row[svm.support] = np.where(owner == i, svm.dual_coef[j - 1], 0) + np.where(
+                owner == j, svm.dual_coef[i], 0
+            )
         return columns.weighted_sums(duals), {"n_iter": int(svm.n_iter.max())}
 
 
@@ -311,9 +365,19 @@ def _checked_options(
     selector: SVMRFESelector, n_samples: int, n_features: int, *, is_ridge: bool
 ) -> tuple[int | float, float, str, float]:
     """Return step, C, solver and tol as Python values, with "auto" and None resolved, or raise."""
-    name, step, C, solver, tol = type(selector).__name__, selector.step, selector.C, selector.solver, selector.tol
+    name, step, C, solver, tol = (
+        type(selector).__name__,
+        selector.step,
+        selector.C,
+        selector.solver,
+        selector.tol,
+    )
     whole = isinstance(step, Integral) and not isinstance(step, bool) and step >= 1
-    part = isinstance(step, Real) and not isinstance(step, Integral) and 0 < float(step) < 1
+    part = (
+        isinstance(step, Real)
+        and not isinstance(step, Integral)
+        and 0 < float(step) < 1
+    )
     if not (whole or part):
         raise ValueError(
             f"{name}: expected step to be an integer >= 1, the number of features dropped in each round, or a "
@@ -324,15 +388,31 @@ def _checked_options(
     if not _is_positive(C):
         raise ValueError(f"{name}: expected C to be positive and finite, got {C!r}.")
     if solver not in SOLVERS:
-        raise ValueError(f"{name}: expected solver to be one of {SOLVERS}, got {solver!r}.")
+        raise ValueError(
+            f"{name}: expected solver to be one of {SOLVERS}, got {solver!r}."
+        )
     if solver != "auto" and (solver == "ridge") != is_ridge:
-        allowed = "'auto' or 'ridge' for numbers" if is_ridge else "other than 'ridge' for classes"
-        raise ValueError(f"{name}: expected solver {allowed}, got {solver!r}; change solver or task.")
+        allowed = (
+            "'auto' or 'ridge' for numbers"
+            if is_ridge
+            else "other than 'ridge' for classes"
+        )
+        raise ValueError(
+            f"{name}: expected solver {allowed}, got {solver!r}; change solver or task."
+        )
     if tol is not None and not _is_positive(tol):
-        raise ValueError(f"{name}: expected tol to be None or positive and finite, got {tol!r}.")
+        raise ValueError(
+            f"{name}: expected tol to be None or positive and finite, got {tol!r}."
+        )
     if solver == "auto":
         primal = n_samples > max(PRIMAL_ROWS, PRIMAL_RATIO * n_features)
-        solver = "libsvm" if n_samples <= GRAM_ROWS else "liblinear_primal" if primal else "liblinear"
+        solver = (
+            "libsvm"
+            if n_samples <= GRAM_ROWS
+            else "liblinear_primal"
+            if primal
+            else "liblinear"
+        )
         solver = "ridge" if is_ridge else solver
     if tol is None:
         tol = TOLERANCES[solver]
@@ -340,4 +420,8 @@ def _checked_options(
 
 
 def _is_positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
+    return (
+        isinstance(value, Real)
+        and not isinstance(value, bool)
+        and 0 < float(value) < math.inf
+    )

@@ -44,7 +44,9 @@ class UniformSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int | float, *, random_state: Any = None) -> None:
+    def __init__(
+        self, n_features_to_select: int | float, *, random_state: Any = None
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 

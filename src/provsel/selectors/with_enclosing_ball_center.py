@@ -20,11 +20,13 @@ GRAM_ROWS = 10_000
 class WithEnclosingBallCenter(BaseSelector):
     """Fit an unsupervised selector on the rows of X and the centre of their minimum enclosing ball.
 
-    Use it to select as the unsupervised theorems require, rather than as the experiments did.
+    Use it to select as the unsupervised theorems require, rather than as the
+    experiments did.
 
-    The paper's unsupervised theorems append the centre as a row; its experiments do not. The centre is a convex
-    combination of the rows, so the row space stays the same: leverage scores and BSS choose the same features, up to
-    rounding, while methods that use the rows themselves (pivoted QR) may choose others.
+    The paper's unsupervised theorems append the centre as a row; its experiments do
+    not. The centre is a convex combination of the rows, so the row space stays the
+    same: leverage scores and BSS choose the same features, up to rounding, while
+    methods that use the rows themselves (pivoted QR) may choose others.
 
     Parameters
     ----------
@@ -76,7 +78,9 @@ class WithEnclosingBallCenter(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         if not isinstance(self.selector, BaseSelector):
-            raise ValueError(f"WithEnclosingBallCenter: expected a provsel selector, got {self.selector!r:.80}.")
+            raise ValueError(
+                f"WithEnclosingBallCenter: expected a provsel selector, got {self.selector!r:.80}."
+            )
         name = type(self.selector).__name__
         if self.selector.needs_labels:
             raise ValueError(
@@ -84,8 +88,14 @@ class WithEnclosingBallCenter(BaseSelector):
                 f"ball has no label; fit {name} on the rows alone."
             )
         many = view.n_samples > GRAM_ROWS
-        ball = view.shared("ball of rows", lambda: enclosing_ball_of_rows(view.X)) if many else view.enclosing_ball()
-        rows = view.shared("with enclosing ball center", lambda: _with_row(view, ball.weights @ view.X))
+        ball = (
+            view.shared("ball of rows", lambda: enclosing_ball_of_rows(view.X))
+            if many
+            else view.enclosing_ball()
+        )
+        rows = view.shared(
+            "with enclosing ball center", lambda: _with_row(view, ball.weights @ view.X)
+        )
         selector = clone(self.selector).fit_view(rows)
         center = rows.X[[-1]]
         attributes = {
@@ -98,5 +108,7 @@ class WithEnclosingBallCenter(BaseSelector):
 
 def _with_row(view: TrainingView, row: NDArray[np.float64]) -> TrainingView:
     if sparse.issparse(view.X):
-        return TrainingView(sparse.vstack([view.X, sparse.csr_array(row[None, :])], format="csr"))
+        return TrainingView(
+            sparse.vstack([view.X, sparse.csr_array(row[None, :])], format="csr")
+        )
     return TrainingView(np.vstack([view.X, row]))

@@ -15,14 +15,17 @@ from provsel.sparse_input import check_sparse
 Labels = NDArray[Any] | None
 
 
-def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Iterator[tuple[Any, Labels]]:
+def checked_chunks(
+    name: str, chunks: Any, n_features: int | None = None
+) -> Iterator[tuple[Any, Labels]]:
     """Yield the pairs (X_chunk, y_chunk or None) of `chunks` with rows, X dense or CSR, float32 or float64.
 
     Raises
     ------
     ValueError
-        If chunks are not such pairs, widths differ from each other or from `n_features`, values are NaN or infinite,
-        types of values or labels change, labels are missing or have a wrong number, or there are no rows. The message
+        If chunks are not such pairs, widths differ from each other or from
+        `n_features`, values are NaN or infinite, types of values or labels change,
+        labels are missing or have a wrong number, or there are no rows. The message
         names the chunk, and the rows of invalid values.
     """
     try:
@@ -36,11 +39,17 @@ def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Ite
     for number, chunk in enumerate(chunks):
         where = f"{name}: chunk {number}"
         if not isinstance(chunk, tuple | list) or len(chunk) != 2:
-            raise ValueError(f"{where}: expected (X_chunk, y_chunk or None), got {type(chunk).__name__}; yield pairs.")
+            raise ValueError(
+                f"{where}: expected (X_chunk, y_chunk or None), got {type(chunk).__name__}; yield pairs."
+            )
         X = checked_rows(where, chunk[0], n_features, start)
         n_features = X.shape[1]
         if X.shape[0]:
-            y = None if chunk[1] is None else checked_labels(where, chunk[1], X.shape[0], start)
+            y = (
+                None
+                if chunk[1] is None
+                else checked_labels(where, chunk[1], X.shape[0], start)
+            )
             kinds = (f"values of {X.dtype}", _kind(y))
             for expected, got in zip(first, kinds, strict=True):
                 if start and got != expected:
@@ -52,7 +61,9 @@ def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Ite
             yield X, y
         start += X.shape[0]
     if not start:
-        raise ValueError(f"{name}: expected chunks with at least one row, got none; check the source.")
+        raise ValueError(
+            f"{name}: expected chunks with at least one row, got none; check the source."
+        )
 
 
 def checked_rows(where: str, chunk: Any, n_features: int | None, start: int) -> Any:
@@ -102,7 +113,11 @@ def refuse_unlabelled(where: str, y: NDArray[Any], start: int) -> None:
     if y.dtype.kind == "O":
         missing = np.flatnonzero([label is None or label != label for label in y])
     else:
-        missing = np.flatnonzero(~np.isfinite(y)) if y.dtype.kind == "f" else np.empty(0, dtype=np.intp)
+        missing = (
+            np.flatnonzero(~np.isfinite(y))
+            if y.dtype.kind == "f"
+            else np.empty(0, dtype=np.intp)
+        )
     _refuse(where, missing, start, "a label for each row", "none or NaN")
 
 
@@ -112,9 +127,13 @@ def _kind(y: Labels) -> str:
     return f"labels of {'strings' if y.dtype.kind == 'U' else y.dtype}"
 
 
-def _refuse(where: str, rows: NDArray[np.intp], start: int, expected: str, got: str) -> None:
+def _refuse(
+    where: str, rows: NDArray[np.intp], start: int, expected: str, got: str
+) -> None:
     if rows.size:
-        listed = ", ".join(map(str, start + rows[:5])) + (f" and {rows.size - 5} more" if rows.size > 5 else "")
+        listed = ", ".join(map(str, start + rows[:5])) + (
+            f" and {rows.size - 5} more" if rows.size > 5 else ""
+        )
         raise ValueError(
             f"{where}: expected {expected}, got {got} in rows {listed} of all, counted from 0; fill or drop them."
         )

@@ -39,7 +39,9 @@ class ArrayColumns(ColumnSource):
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return the columns, a view if the type is kept."""
-        return self._array[:, start:stop].astype(kept_type(self._array.dtype), copy=False)
+        return self._array[:, start:stop].astype(
+            kept_type(self._array.dtype), copy=False
+        )
 
 
 class NpyColumns(ColumnSource):
@@ -53,7 +55,8 @@ class NpyColumns(ColumnSource):
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return a copy of the columns."""
-        # remapped for each block, because pages would otherwise stay in the memory of the process
+        # remapped for each block, because pages would otherwise stay in the memory of
+        # the process
         return np.array(mapped_npy(NAME, self._path)[:, start:stop], dtype=self._type)
 
 
@@ -71,4 +74,6 @@ class SparseColumns(ColumnSource):
 
     def read(self, start: int, stop: int) -> Any:
         """Return a copy of the columns, CSC."""
-        return self._matrix[:, start:stop].astype(kept_type(self._matrix.dtype), copy=False)
+        return self._matrix[:, start:stop].astype(
+            kept_type(self._matrix.dtype), copy=False
+        )

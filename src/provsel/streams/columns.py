@@ -57,12 +57,15 @@ class ColumnBlocks:
             yield block, np.arange(first, stop, dtype=np.int64)
 
 
-def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> ColumnBlocks:
+def column_blocks(
+    source: Any, *, block_size: int = 1024, start: int = 0
+) -> ColumnBlocks:
     """Return the columns of an array or a file in blocks, for `OnlineLeverageSelector.partial_fit_columns`.
 
     Use it to select from columns that do not fit in memory.
 
-    A block of float32 stays float32, other numbers become float64. A file is never read as a whole, except .npz::
+    A block of float32 stays float32, other numbers become float64. A file is never read
+    as a whole, except .npz::
 
         for block, features in column_blocks("counts.parquet"):
             selector.partial_fit_columns(block, features)
@@ -73,30 +76,35 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
         Of shape (n, d):
 
         - an array or a `numpy.memmap`. Blocks are views of it if the type is kept;
-        - a `.npy` file, mapped. Fortran order makes blocks contiguous; in C order each of them touches every row;
-        - a SciPy matrix in CSC form, or a `.npz` file of one as `scipy.sparse.save_npz` writes, which is loaded:
-          it needs memory for its non-zeros;
-        - a `.parquet` file of n rows, each column a feature: integers, floats or booleans without nulls, float32
-          when all are. Only the columns of a block are read; its footer, which grows with d, stays in memory.
+        - a `.npy` file, mapped. Fortran order makes blocks contiguous; in C order each
+          of them touches every row;
+        - a SciPy matrix in CSC form, or a `.npz` file of one as `scipy.sparse.save_npz`
+          writes, which is loaded: it needs memory for its non-zeros;
+        - a `.parquet` file of n rows, each column a feature: integers, floats or
+          booleans without nulls, float32 when all are. Only the columns of a block are
+          read; its footer, which grows with d, stays in memory.
     block_size : int, default=1024
         Columns per block; the last one may have fewer.
     start : int, default=0
-        Position of the first column, up to d; `n_seen_` of a selector resumes its stream there.
+        Position of the first column, up to d; `n_seen_` of a selector resumes its
+        stream there.
 
     Returns
     -------
     ColumnBlocks
-        An iterable of (block, feature_indices), with `len`, `n_samples` and `n_features`.
+        An iterable of (block, feature_indices), with `len`, `n_samples` and
+        `n_features`.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the kind of source is unknown, the file is damaged, contents are not real numbers of shape (n, d), or
-        block_size or start is out of range. While iterating, if the columns of a block have nulls or are damaged. Also
-        if a matrix or a block of Parquet needs more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the
-        machine's.
+        If the kind of source is unknown, the file is damaged, contents are not real
+        numbers of shape (n, d), or block_size or start is out of range. While
+        iterating, if the columns of a block have nulls or are damaged. Also if a matrix
+        or a block of Parquet needs more memory than PROVSEL_MEMORY_GB allows, by
+        default an eighth of the machine's.
 
     Examples
     --------

@@ -26,8 +26,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class CompressedFile:
     """Writes rows of l numbers, the columns z0, z1, ..., and their labels, if there are any, as the column "label".
 
-    Made by `compressed_file`. The encoding is plain, without compression or dictionaries, because the numbers are
-    random bits.
+    Made by `compressed_file`. The encoding is plain, without compression or
+    dictionaries, because the numbers are random bits.
 
     Attributes
     ----------
@@ -35,9 +35,22 @@ class CompressedFile:
         Number of rows written so far.
     """
 
-    def __init__(self, name: str, target: Path, sink: Any, n_samples: int | None, about: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        name: str,
+        target: Path,
+        sink: Any,
+        n_samples: int | None,
+        about: dict[str, Any],
+    ) -> None:
         self.n_rows = 0
-        self._name, self._target, self._sink, self._n_samples, self._about = name, target, sink, n_samples, about
+        self._name, self._target, self._sink, self._n_samples, self._about = (
+            name,
+            target,
+            sink,
+            n_samples,
+            about,
+        )
         self._writer: Any = None
 
     def write(self, Z: NDArray[Any], y: NDArray[Any] | None) -> None:
@@ -50,18 +63,30 @@ class CompressedFile:
         OSError
             If the rows do not fit, with the size written and the size missing.
         """
-        columns = {f"z{i}": pa.array(column) for i, column in enumerate(np.ascontiguousarray(Z.T))}
+        columns = {
+            f"z{i}": pa.array(column)
+            for i, column in enumerate(np.ascontiguousarray(Z.T))
+        }
         if y is not None:
             columns["label"] = self._label_column(y)
         rows = pa.table(columns)
         if self._writer is None:
-            schema = rows.schema.with_metadata({METADATA: json.dumps(self._about, sort_keys=True)})
+            schema = rows.schema.with_metadata(
+                {METADATA: json.dumps(self._about, sort_keys=True)}
+            )
             with self._room():
                 self._writer = pq.ParquetWriter(
-                    self._sink, schema, compression="none", use_dictionary=False, write_statistics=False
+                    self._sink,
+                    schema,
+                    compression="none",
+                    use_dictionary=False,
+                    write_statistics=False,
                 )
         if not rows.schema.equals(self._writer.schema):
-            expected, got = ({str(f.type) for f in schema} for schema in (self._writer.schema, rows.schema))
+            expected, got = (
+                {str(f.type) for f in schema}
+                for schema in (self._writer.schema, rows.schema)
+            )
             raise ValueError(
                 f"{self._name}: expected rows and labels of the same types as in the first chunk, "
                 f"{', '.join(sorted(expected))}, "
@@ -102,9 +127,12 @@ class CompressedFile:
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            # before `replacing` removes it; data still buffered by the system are not counted
+            # before `replacing` removes it; data still buffered by the system are not
+            # counted
             written = self._sink.tell() if not self._sink.closed else 0
-            raise OSError(error.errno, self._no_room(os.strerror(error.errno), written)) from error
+            raise OSError(
+                error.errno, self._no_room(os.strerror(error.errno), written)
+            ) from error
 
     def _no_room(self, reason: str, written: int) -> str:
         n_rows = self._n_samples
@@ -132,7 +160,9 @@ def _bytes(kind: Any) -> float:
 
 
 @contextmanager
-def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str, Any]) -> Iterator[CompressedFile]:
+def compressed_file(
+    name: str, path: Any, n_samples: int | None, about: dict[str, Any]
+) -> Iterator[CompressedFile]:
     """Yield a `CompressedFile` that is moved to `path` on success, and removed otherwise.
 
     Parameters
@@ -153,9 +183,13 @@ def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str
     """
     target = Path(path)
     if target.suffix.lower() != ".parquet":
-        raise ValueError(f"{name}: expected a path that ends with .parquet, got {str(path)!r}; rename the file.")
+        raise ValueError(
+            f"{name}: expected a path that ends with .parquet, got {str(path)!r}; rename the file."
+        )
     if target.is_dir():
-        raise ValueError(f"{name}: expected the path of a file, got the folder {target}; add a file name.")
+        raise ValueError(
+            f"{name}: expected the path of a file, got the folder {target}; add a file name."
+        )
     with replacing(target) as temporary, pa.OSFile(str(temporary), "wb") as sink:
         file = CompressedFile(name, target, sink, n_samples, about)
         try:

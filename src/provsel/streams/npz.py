@@ -15,7 +15,10 @@ from scipy import sparse
 
 from provsel.sparse_input import sparse_fault
 
-_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 COMPRESSED = frozenset({"data", "indices", "indptr", "shape"})
 """Arrays of a matrix in CSR or CSC form, as `scipy.sparse.save_npz` names them."""
 
@@ -32,8 +35,9 @@ Headers = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
 def npz_headers(path: Path) -> Headers:
     """Return shape and type of each array in a .npz file, checked to claim no more than it can hold, and no objects.
 
-    NumPy allocates the memory that a header requests before it reads on: 200 bytes could request a terabyte. Compressed
-    contents can nevertheless be a thousand times the size of the file.
+    NumPy allocates the memory that a header requests before it reads on: 200 bytes
+    could request a terabyte. Compressed contents can nevertheless be a thousand times
+    the size of the file.
 
     Raises
     ------
@@ -50,22 +54,32 @@ def npz_headers(path: Path) -> Headers:
         for info in members:
             ratio = _SMALLEST.get(info.compress_type)
             if ratio is None or info.file_size > ratio * info.compress_size:
-                raise ValueError(f"{info.file_size} bytes in {info.filename!r:.80}, compressed to {info.compress_size}")
+                raise ValueError(
+                    f"{info.file_size} bytes in {info.filename!r:.80}, compressed to {info.compress_size}"
+                )
             with archive.open(info) as member:
                 shape, dtype = _header(member)
             claimed = math.prod(shape) * int(dtype.itemsize)
             if claimed > info.file_size:
-                raise ValueError(f"a header of {claimed} bytes in {info.filename!r:.80}, which has {info.file_size}")
+                raise ValueError(
+                    f"a header of {claimed} bytes in {info.filename!r:.80}, which has {info.file_size}"
+                )
             member_headers[_name(info)] = shape, dtype
     return member_headers
 
 
 def npz_bytes(headers: Headers, names: Collection[str]) -> int:
     """Return the bytes of the given `names` that exist."""
-    return sum(math.prod(headers[name][0]) * int(headers[name][1].itemsize) for name in names if name in headers)
+    return sum(
+        math.prod(headers[name][0]) * int(headers[name][1].itemsize)
+        for name in names
+        if name in headers
+    )
 
 
-def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
+def read_npz(
+    path: Path, names: Collection[str] | None = None
+) -> dict[str, NDArray[Any]]:
     """Return all arrays of a .npz file, or those of `names` in it, after `npz_headers`; it raises the same errors."""
     kept = [name for name in npz_headers(path) if names is None or name in names]
     # Opened here, because np.load leaves a damaged file open.
@@ -79,24 +93,36 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
     Raises
     ------
     ValueError
-        Unless they form a matrix of real numbers in CSR or CSC form: see `sparse_fault`.
+        Unless they form a matrix of real numbers in CSR or CSC form: see
+        `sparse_fault`.
     KeyError
         If one of the arrays is missing.
     """
     form = arrays["format"].item() if "format" in arrays else "csr"
     form = form.decode("latin-1") if isinstance(form, bytes) else str(form)
     if form not in ("csr", "csc"):
-        raise ValueError(f"a matrix in {form.upper():.20} form, which is neither CSR nor CSC")
+        raise ValueError(
+            f"a matrix in {form.upper():.20} form, which is neither CSR nor CSC"
+        )
     data, shape = arrays["data"], arrays["shape"]
     if data.dtype.kind not in "biuf":
         raise ValueError(f"data of {data.dtype}, which are not real numbers")
     if shape.ndim != 1 or shape.dtype.kind not in "iu":
-        raise ValueError(f"a shape of {shape.dtype} and shape {shape.shape}, which are not two integers")
+        raise ValueError(
+            f"a shape of {shape.dtype} and shape {shape.shape}, which are not two integers"
+        )
     size = tuple(shape.tolist())
     # SciPy supports neither half precision nor other byte orders or index types
-    data = data.astype(np.float64 if data.dtype == np.float16 else data.dtype.newbyteorder("="), copy=False)
+    data = data.astype(
+        np.float64 if data.dtype == np.float16 else data.dtype.newbyteorder("="),
+        copy=False,
+    )
     indices, indptr = (_signed(arrays[name]) for name in ("indices", "indptr"))
-    if fault := sparse_fault(SimpleNamespace(format=form, shape=size, data=data, indices=indices, indptr=indptr)):
+    if fault := sparse_fault(
+        SimpleNamespace(
+            format=form, shape=size, data=data, indices=indices, indptr=indptr
+        )
+    ):
         raise ValueError(fault)
     # save_npz marks sparse arrays, but not matrices
     kind = "matrix" if "format" in arrays and "_is_array" not in arrays else "array"
@@ -105,7 +131,8 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
 
 def _signed(array: NDArray[Any]) -> NDArray[Any]:
     is_other = array.dtype.kind in "iu" and array.dtype not in (np.int32, np.int64)
-    return array.astype(np.int64) if is_other else array  # beyond 2^63 they are negative, and not valid indices
+    # beyond 2^63 they are negative, and not valid indices
+    return array.astype(np.int64) if is_other else array
 
 
 def _name(info: zipfile.ZipInfo) -> str:

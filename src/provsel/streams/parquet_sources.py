@@ -38,7 +38,8 @@ class ParquetRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield chunks in Fortran order."""
         file, *_ = self._opened()
-        # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes only the requested ones
+        # a name "a" also reads a column "a.b", as if it were nested; `table_values`
+        # takes only the requested ones
         names = self._names if self._label is None else [*self._names, self._label]
         batches = file.iter_batches(batch_size=size, columns=names, use_threads=False)
         start = 0
@@ -46,12 +47,18 @@ class ParquetRows(RowSource):
             try:
                 batch = next(batches, None)
             except DAMAGED_PARQUET as error:
-                raise damaged(ROWS, self._path, f"rows from {start} on in good order", error) from error
+                raise damaged(
+                    ROWS, self._path, f"rows from {start} on in good order", error
+                ) from error
             if batch is None:
                 check_rows(ROWS, self._path, file.metadata.num_rows, start)
                 return
             X = table_values(ROWS, self._path, batch, self._names, self._type)
-            y = None if self._label is None else batch.column(self._label).to_numpy(zero_copy_only=False)
+            y = (
+                None
+                if self._label is None
+                else batch.column(self._label).to_numpy(zero_copy_only=False)
+            )
             start += batch.num_rows
             yield X, y
 
@@ -72,17 +79,29 @@ class ParquetColumns(ColumnSource):
         """Return the columns, in Fortran order."""
         names, n = self._names[start:stop], self.shape[0]
         # as Arrow reads them, and as an array
-        check_memory(f"{COLUMNS}: {self._path}", 16 * n * len(names), f"{n:,} rows of a block of {len(names)} columns")
+        check_memory(
+            f"{COLUMNS}: {self._path}",
+            16 * n * len(names),
+            f"{n:,} rows of a block of {len(names)} columns",
+        )
         try:
-            # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes only the requested ones
+            # a name "a" also reads a column "a.b", as if it were nested; `table_values`
+            # takes only the requested ones
             table = self._file.read(columns=names, use_threads=False)
         except DAMAGED_PARQUET as error:
-            raise damaged(COLUMNS, self._path, f"columns {names[0]!r} to {names[-1]!r} in good order", error) from error
+            raise damaged(
+                COLUMNS,
+                self._path,
+                f"columns {names[0]!r} to {names[-1]!r} in good order",
+                error,
+            ) from error
         check_rows(COLUMNS, self._path, self.shape[0], table.num_rows)
         return table_values(COLUMNS, self._path, table, names, self._type)
 
 
-def opened_parquet(subject: str, path: Path, label: str | None = None, **options: Any) -> tuple[Any, list[str], type]:
+def opened_parquet(
+    subject: str, path: Path, label: str | None = None, **options: Any
+) -> tuple[Any, list[str], type]:
     """Return a Parquet file, the names of its columns without `label`, all numeric, and their common type."""
     try:
         file = pq.ParquetFile(path, **options)
@@ -91,9 +110,15 @@ def opened_parquet(subject: str, path: Path, label: str | None = None, **options
         raise damaged(subject, path, "a whole Parquet file", error) from error
     features = [field for field in schema if field.name != label]
     if not features:
-        raise ValueError(f"{subject}: {path}: expected columns of features, got none; write it again.")
+        raise ValueError(
+            f"{subject}: {path}: expected columns of features, got none; write it again."
+        )
     for field in features:
-        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or field.type == pa.bool_()):
+        if not (
+            pa.types.is_integer(field.type)
+            or pa.types.is_floating(field.type)
+            or field.type == pa.bool_()
+        ):
             raise ValueError(
                 f"{subject}: {path}: expected numeric columns, got {field.type} in column {field.name!r}; "
                 f"drop or convert it."
@@ -103,12 +128,19 @@ def opened_parquet(subject: str, path: Path, label: str | None = None, **options
         raise ValueError(
             f"{subject}: {path}: expected distinct column names, got {repeated!r} more than once; rename them."
         )
-    # one type for the file, because scores would otherwise depend on which columns share a block
+    # one type for the file, because scores would otherwise depend on which columns
+    # share a block
     single = bool(features) and all(field.type == pa.float32() for field in features)
-    return file, [field.name for field in features], np.float32 if single else np.float64
+    return (
+        file,
+        [field.name for field in features],
+        np.float32 if single else np.float64,
+    )
 
 
-def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: type) -> NDArray[Any]:
+def table_values(
+    subject: str, path: Path, table: Any, names: list[str], dtype: type
+) -> NDArray[Any]:
     """Return columns of an Arrow table or batch as an array of shape (n, len(names)), in Fortran order."""
     values = np.empty((table.num_rows, len(names)), dtype=dtype, order="F")
     for position, name in enumerate(names):

@@ -45,7 +45,12 @@ class ArrayRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield views if the type is kept."""
         for start in range(0, len(self._array), size):
-            yield self._array[start : start + size].astype(kept_type(self._array.dtype), copy=False), None
+            yield (
+                self._array[start : start + size].astype(
+                    kept_type(self._array.dtype), copy=False
+                ),
+                None,
+            )
 
 
 class NpyRows(RowSource):
@@ -54,14 +59,22 @@ class NpyRows(RowSource):
     def __init__(self, path: Path) -> None:
         self._path = path
         array = mapped_npy(NAME, path)
-        self.n_samples, self.n_features = self._shape = checked_shape(NAME, str(path), array)
+        self.n_samples, self.n_features = self._shape = checked_shape(
+            NAME, str(path), array
+        )
         self._type = kept_type(array.dtype)
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield copies."""
         for start in range(0, self._shape[0], size):
-            # remapped for each chunk, because pages would otherwise stay in the memory of the process
-            yield np.array(mapped_npy(NAME, self._path)[start : start + size], dtype=self._type), None
+            # remapped for each chunk, because pages would otherwise stay in the memory
+            # of the process
+            yield (
+                np.array(
+                    mapped_npy(NAME, self._path)[start : start + size], dtype=self._type
+                ),
+                None,
+            )
 
 
 class SparseRows(RowSource):
@@ -79,4 +92,9 @@ class SparseRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield copies, CSR."""
         for start in range(0, self._matrix.shape[0], size):
-            yield self._matrix[start : start + size].astype(kept_type(self._matrix.dtype), copy=False), None
+            yield (
+                self._matrix[start : start + size].astype(
+                    kept_type(self._matrix.dtype), copy=False
+                ),
+                None,
+            )

@@ -25,8 +25,18 @@ from .npz import MATRIX, compressed, npz_bytes, npz_headers, read_npz
 Source = TypeVar("Source")
 
 DAMAGED = (
-    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, SyntaxError, TokenError),  # from headers
-    *(RuntimeError, MemoryError, struct.error),  # nested or encrypted, or sizes that no computer has
+    # from headers
+    *(
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        SyntaxError,
+        TokenError,
+    ),
+    # nested or encrypted, or sizes that no computer has
+    *(RuntimeError, MemoryError, struct.error),
     *(OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
 )
 
@@ -54,14 +64,22 @@ def source_of(
         for ending, make in files.items():
             if path.name.lower().endswith(ending):
                 if not path.is_file():
-                    raise FileNotFoundError(f"{subject}: there is no file {path}; check the path.")
+                    raise FileNotFoundError(
+                        f"{subject}: there is no file {path}; check the path."
+                    )
                 return make(path)
     elif sparse.issparse(source):
         return matrix(source)
     elif isinstance(source, np.ndarray) and not isinstance(source, np.ma.MaskedArray):
         return array(source)
-    got = repr(str(source)) if isinstance(source, str | os.PathLike) else type(source).__name__
-    raise ValueError(f"{subject}: expected {kinds}, got {got}; convert it to one of these.")
+    got = (
+        repr(str(source))
+        if isinstance(source, str | os.PathLike)
+        else type(source).__name__
+    )
+    raise ValueError(
+        f"{subject}: expected {kinds}, got {got}; convert it to one of these."
+    )
 
 
 def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
@@ -84,7 +102,12 @@ def loaded_npz(subject: str, path: Path) -> Any:
         except (MemoryLimitError, MemoryError):
             raise
         except DAMAGED as error:
-            raise damaged(subject, path, "a whole .npz file as scipy.sparse.save_npz writes", error) from error
+            raise damaged(
+                subject,
+                path,
+                "a whole .npz file as scipy.sparse.save_npz writes",
+                error,
+            ) from error
 
 
 def checked_form(subject: str, name: str, matrix: Any, form: str, lines: str) -> Any:
@@ -107,7 +130,8 @@ def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
             f"pass a matrix whose columns are the features."
         )
     n, d = array.shape
-    if min(n, d) == 0:  # such a file has no content, and may claim 10^12 columns to iterate over
+    # such a file has no content, and may claim 10^12 columns to iterate over
+    if min(n, d) == 0:
         raise ValueError(
             f"{subject}: expected {name} to have rows and columns, got shape ({n}, {d}); check the source."
         )

@@ -18,8 +18,16 @@ from .row_sources import NAME, Chunk, RowSource
 from .sources import DAMAGED, damaged
 from .svmlight_text import Rows, joined, parsed
 
-OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-SVMLIGHT = tuple(kind + packed for kind in (".svm", ".svmlight", ".libsvm", ".txt") for packed in ("", *OPEN))
+OPEN: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+}
+SVMLIGHT = tuple(
+    kind + packed
+    for kind in (".svm", ".svmlight", ".libsvm", ".txt")
+    for packed in ("", *OPEN)
+)
 _QUERY = re.compile(rb"\sqid:([0-9]{1,18})(?!\S)")
 _INDEX = re.compile(rb"\s([0-9]{1,18}):")
 _SCAN_ROWS = 512
@@ -34,19 +42,28 @@ size."""
 class SvmlightRows(RowSource):
     """Labels and rows of a file of lines "label index:value ...", possibly compressed.
 
-    Without `n_features` a first pass finds it, and the number of rows. Unless `zero_based` is set, this pass also finds
-    whether indices start at 0 or, as usual, at 1. With `n_features` there is no such pass, and they start at 1 by
-    default.
+    Without `n_features` a first pass finds it, and the number of rows. Unless
+    `zero_based` is set, this pass also finds whether indices start at 0 or, as usual,
+    at 1. With `n_features` there is no such pass, and they start at 1 by default.
     """
 
-    def __init__(self, path: Path, n_features: int | None = None, zero_based: bool | None = None) -> None:
-        self._path, self._given, self._zero_based, self.n_samples = path, zero_based, bool(zero_based), None
+    def __init__(
+        self, path: Path, n_features: int | None = None, zero_based: bool | None = None
+    ) -> None:
+        self._path, self._given, self._zero_based, self.n_samples = (
+            path,
+            zero_based,
+            bool(zero_based),
+            None,
+        )
         self.n_features = self._scan() if n_features is None else n_features
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield CSR rows and their labels, float64."""
         start = 0
-        for X, y in self._parsed(size, zero_based=self._zero_based, n_features=self.n_features):
+        for X, y in self._parsed(
+            size, zero_based=self._zero_based, n_features=self.n_features
+        ):
             start += y.size
             yield X, y
         if self.n_samples not in (None, start):
@@ -60,14 +77,21 @@ class SvmlightRows(RowSource):
         for X, y in self._parsed(_SCAN_ROWS, zero_based=True):
             n += y.size
             if X.nnz:
-                lowest, highest = min(lowest, int(X.indices.min())), max(highest, int(X.indices.max()))
+                lowest, highest = (
+                    min(lowest, int(X.indices.min())),
+                    max(highest, int(X.indices.max())),
+                )
         if n == 0:
-            raise ValueError(f"{NAME}: {self._path}: expected at least one row, got none; write the file again.")
+            raise ValueError(
+                f"{NAME}: {self._path}: expected at least one row, got none; write the file again."
+            )
         self.n_samples = n
         self._zero_based = lowest == 0 if self._given is None else self._given
         return highest + self._zero_based
 
-    def _parsed(self, size: int, *, zero_based: bool, n_features: int | None = None) -> Iterator[tuple[Any, Any]]:
+    def _parsed(
+        self, size: int, *, zero_based: bool, n_features: int | None = None
+    ) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y) of up to `size` rows."""
         with self._open() as file:
             rows, start = _rows(file), 0
@@ -91,10 +115,14 @@ class SvmlightRows(RowSource):
                 if size > _TOGETHER:
                     break
         except DAMAGED as error:
-            raise damaged(NAME, self._path, f"rows from {start} on in good order", error) from error
+            raise damaged(
+                NAME, self._path, f"rows from {start} on in good order", error
+            ) from error
         return lines
 
-    def _numbers(self, lines: list[bytes], start: int, zero_based: bool, n_features: int | None) -> Rows:
+    def _numbers(
+        self, lines: list[bytes], start: int, zero_based: bool, n_features: int | None
+    ) -> Rows:
         """Return the content of the lines from row `start` on, or raise for the first invalid one."""
         try:
             return parsed(lines, zero_based=zero_based, n_features=n_features)
@@ -114,8 +142,16 @@ class SvmlightRows(RowSource):
                 wrong = error, number
                 break
         first = int(not zero_based)
-        span = f"from {first} on" if n_features is None else f"from {first} to {n_features - 1 + first}"
-        step = "write the file again" if n_features is None else "write the file again, or leave out n_features"
+        span = (
+            f"from {first} on"
+            if n_features is None
+            else f"from {first} to {n_features - 1 + first}"
+        )
+        step = (
+            "write the file again"
+            if n_features is None
+            else "write the file again, or leave out n_features"
+        )
         fault = _disorder(lines[wrong[1] - start]) or f"{wrong[0]!s:.200}"
         raise ValueError(
             f"{NAME}: {self._path}: expected lines 'label index:value ...' with increasing indices {span}, got "

@@ -44,11 +44,14 @@ class Rows(NamedTuple):
     values: NDArray[np.float64]
 
 
-def parsed(lines: Sequence[bytes], *, zero_based: bool, n_features: int | None = None) -> Rows:
+def parsed(
+    lines: Sequence[bytes], *, zero_based: bool, n_features: int | None = None
+) -> Rows:
     """Return the rows of lines "label index:value ...", none of which is empty or only a comment.
 
-    Lines separated by single spaces, without comments or qid, are parsed together, which takes half the time.
-    `load_svmlight_file` parses all others, with the same bits, and also finds faults.
+    Lines separated by single spaces, without comments or qid, are parsed together,
+    which takes half the time. `load_svmlight_file` parses all others, with the same
+    bits, and also finds faults.
 
     Raises
     ------
@@ -57,27 +60,38 @@ def parsed(lines: Sequence[bytes], *, zero_based: bool, n_features: int | None =
     """
     rows = _plain(lines, zero_based, n_features)
     if rows is None:
-        from sklearn.datasets import load_svmlight_file  # slow import of all its loaders
+        # slow import of all its loaders
+        from sklearn.datasets import load_svmlight_file
 
-        X, y = load_svmlight_file(BytesIO(b"".join(lines)), zero_based=zero_based, n_features=n_features)
-        rows = Rows(y, np.diff(X.indptr).astype(np.int64), X.indices.astype(np.int64), X.data)
+        X, y = load_svmlight_file(
+            BytesIO(b"".join(lines)), zero_based=zero_based, n_features=n_features
+        )
+        rows = Rows(
+            y, np.diff(X.indptr).astype(np.int64), X.indices.astype(np.int64), X.data
+        )
     return rows
 
 
-def joined(parts: Sequence[Rows], n_features: int | None = None) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
+def joined(
+    parts: Sequence[Rows], n_features: int | None = None
+) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
     """Return (X, y) of one part or more; X of shape (n, n_features), or as wide as the rows are."""
     y, counts, indices, values = (
-        np.concatenate(arrays) if len(arrays) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
+        np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+        for arrays in zip(*parts, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(counts)])
     width = int(indices.max(initial=0)) + 1 if n_features is None else n_features
     return sparse.csr_matrix((values, indices, starts), shape=(y.size, width)), y
 
 
-def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> Rows | None:
+def _plain(
+    lines: Sequence[bytes], zero_based: bool, n_features: int | None
+) -> Rows | None:
     """Return the rows, or None unless the text has the form written by `dump_svmlight_file`.
 
-    A + before labels and spaces at the end of lines, which many files have, are also accepted.
+    A + before labels and spaces at the end of lines, which many files have, are also
+    accepted.
     """
     text = b"\n".join([line.rstrip() for line in lines]) + b"\n"
     if b"+" in text and b"+-" not in text:
@@ -90,7 +104,8 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
     from scipy.io import mmread  # slow import of all its readers
 
     try:
-        # SciPy's reader of matrices takes an eighth of the time of NumPy's of numbers, for the same bits
+        # SciPy's reader of matrices takes an eighth of the time of NumPy's of numbers,
+        # for the same bits
         numbers = mmread(BytesIO(_HEAD % size + text.translate(_LINES))).ravel()
     except ValueError:
         return None
@@ -101,9 +116,14 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
     file_indices = pairs[:, 0]
     if file_indices.size:
         rising = file_indices[1:] > file_indices[:-1]
-        rising[starts[(starts > 0) & (starts < file_indices.size)] - 1] = True  # from one row to the next
+        # from one row to the next
+        rising[starts[(starts > 0) & (starts < file_indices.size)] - 1] = True
         last = _LARGEST if n_features is None else n_features - int(zero_based)
-        if not (rising.all() and file_indices.min() >= 1 - int(zero_based) and file_indices.max() <= last):
+        if not (
+            rising.all()
+            and file_indices.min() >= 1 - int(zero_based)
+            and file_indices.max() <= last
+        ):
             return None
     indices = file_indices.astype(np.int64) - (1 - int(zero_based))
     return Rows(numbers[labels], counts, indices, pairs[:, 1].copy())
@@ -118,6 +138,6 @@ def _is_plain(text: bytes) -> bool:
     codes = np.frombuffer(text, dtype=np.uint8)
     mark = (codes < ord("0")) | (codes > ord("9"))
     signs = text.count(b"-") + text.count(b"+") - text.startswith(b"-")
-    return signs == pairs == np.count_nonzero(mark[1:] & mark[:-1]) and not text.startswith(
-        (b"\n", b" ", b"-\n", b"- ")
-    )
+    return signs == pairs == np.count_nonzero(
+        mark[1:] & mark[:-1]
+    ) and not text.startswith((b"\n", b" ", b"-\n", b"- "))

@@ -28,7 +28,13 @@ def table(seed, *, two_step, alpha=0.05):
         decisions = judge._do_tests(decisions, hits, n_rounds)
         counts.append(hits.tolist())
         history.append(decisions.tolist())
-    return {"seed": seed, "two_step": two_step, "alpha": alpha, "hits": counts, "decisions": history}
+    return {
+        "seed": seed,
+        "two_step": two_step,
+        "alpha": alpha,
+        "hits": counts,
+        "decisions": history,
+    }
 
 
 def target(name, rows):
@@ -36,7 +42,9 @@ def target(name, rows):
     linear = rows[:, 0] - rows[:, 1] + rows[:, 2]
     if name == "numbers":
         return linear
-    return (linear > 0).astype(int) + ((rows[:, 3] > 0.5) if name == "three classes" else 0)
+    return (linear > 0).astype(int) + (
+        (rows[:, 3] > 0.5) if name == "three classes" else 0
+    )
 
 
 def fit(name, seed=1):
@@ -51,14 +59,26 @@ def fit(name, seed=1):
     fitted.fit(rows, target(name, rows))
     confirmed = np.flatnonzero(fitted.support_)
     unsure = np.flatnonzero(fitted.support_weak_)
-    return {"n": n, "d": d, "seed": seed, "confirmed": confirmed.tolist(), "tentative": unsure.tolist()}
+    return {
+        "n": n,
+        "d": d,
+        "seed": seed,
+        "confirmed": confirmed.tolist(),
+        "tentative": unsure.tolist(),
+    }
 
 
 if __name__ == "__main__":
     names = ("Boruta", "numpy", "scipy", "scikit-learn")
     stored = {
         "versions": {name: importlib.metadata.version(name) for name in names},
-        "tables": [table(seed, two_step=two_step) for two_step in (True, False) for seed in range(3)],
+        "tables": [
+            table(seed, two_step=two_step)
+            for two_step in (True, False)
+            for seed in range(3)
+        ],
         "fits": {name: fit(name) for name in SHAPES},
     }
-    Path(__file__).with_name("boruta.json").write_text(json.dumps(stored) + "\n", encoding="utf-8")
+    Path(__file__).with_name("boruta.json").write_text(
+        json.dumps(stored) + "\n", encoding="utf-8"
+    )

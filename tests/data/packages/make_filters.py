@@ -1,6 +1,7 @@
 """Run the packages that users know on fixed inputs, and store their choices in `filters.json`.
 
-In an environment of its own: pip install mrmr-selection==0.2.8 skfeature-chappers==1.2.1 && python make_filters.py
+In an environment of its own: pip install mrmr-selection==0.2.8
+skfeature-chappers==1.2.1 && python make_filters.py
 """
 
 import importlib.metadata
@@ -16,12 +17,20 @@ PICKS = 20
 def inputs():
     """Return X, labels and numbers of each case; columns come in groups that repeat each other."""
     cases = {}
-    for name, n_samples, n_features, n_classes in (("wide", 60, 300, 2), ("tall", 300, 40, 3), ("few", 12, 30, 2)):
+    for name, n_samples, n_features, n_classes in (
+        ("wide", 60, 300, 2),
+        ("tall", 300, 40, 3),
+        ("few", 12, 30, 2),
+    ):
         rng = np.random.default_rng([n_samples, n_features])
         hidden = rng.standard_normal((n_samples, 8))
-        X = hidden[:, np.arange(n_features) % 8] + rng.standard_normal((n_samples, n_features))
+        X = hidden[:, np.arange(n_features) % 8] + rng.standard_normal(
+            (n_samples, n_features)
+        )
         numbers = hidden[:, :3].sum(axis=1) + 0.5 * rng.standard_normal(n_samples)
-        labels = np.searchsorted(np.quantile(numbers, np.arange(1, n_classes) / n_classes), numbers)
+        labels = np.searchsorted(
+            np.quantile(numbers, np.arange(1, n_classes) / n_classes), numbers
+        )
         cases[name] = X, labels, numbers
     X, labels, numbers = cases["tall"]
     X = X.copy()
@@ -34,7 +43,9 @@ def inputs():
 
 def codes(X):
     """Return X in three bins by its deviation, as whole numbers."""
-    return np.digitize((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12), [-0.5, 0.5])
+    return np.digitize(
+        (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12), [-0.5, 0.5]
+    )
 
 
 def mrmr(X, labels, numbers):
@@ -45,31 +56,54 @@ def mrmr(X, labels, numbers):
     frame = pd.DataFrame(X)
     picks = {}
     for denominator in ("mean", "max"):
-        options = {"K": PICKS, "denominator": denominator, "show_progress": False, "n_jobs": 1}
-        picks[f"classes {denominator}"] = mrmr_classif(frame, pd.Series(labels), **options)
-        picks[f"numbers {denominator}"] = mrmr_regression(frame, pd.Series(numbers), **options)
+        options = {
+            "K": PICKS,
+            "denominator": denominator,
+            "show_progress": False,
+            "n_jobs": 1,
+        }
+        picks[f"classes {denominator}"] = mrmr_classif(
+            frame, pd.Series(labels), **options
+        )
+        picks[f"numbers {denominator}"] = mrmr_regression(
+            frame, pd.Series(numbers), **options
+        )
     return picks
 
 
 def greedy_information(X, labels):
     """Return the picks of scikit-feature, of the codes of X: where it follows Brown et al. (2012).
 
-    Its `jmi`, `cife` and `mifs` return places among the picks, no features; `icap` has the maximum of CMIM, and `disr`
-    one more divisor.
+    Its `jmi`, `cife` and `mifs` return places among the picks, no features; `icap` has
+    the maximum of CMIM, and `disr` one more divisor.
     """
     from skfeature.function.information_theoretical_based import CMIM, LCSI
 
     options = {"mode": "index", "n_selected_features": 10}
     picks = {"cmim": CMIM.cmim(codes(X), labels, **options)}
-    for name, beta, gamma in (("mim", 0.0, 0.0), ("mifs", 1.0, 0.0), ("cife", 1.0, 1.0), ("condred", 0.0, 1.0)):
+    for name, beta, gamma in (
+        ("mim", 0.0, 0.0),
+        ("mifs", 1.0, 0.0),
+        ("cife", 1.0, 1.0),
+        ("condred", 0.0, 1.0),
+    ):
         picks[name] = LCSI.lcsi(codes(X), labels, beta=beta, gamma=gamma, **options)
     return picks
 
 
 if __name__ == "__main__":
-    stored = {"packages": {name: importlib.metadata.version(name) for name in PACKAGES}, "mrmr": {}, "skfeature": {}}
+    stored = {
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "mrmr": {},
+        "skfeature": {},
+    }
     for name, (X, labels, numbers) in inputs().items():
         stored["mrmr"][name] = mrmr(X, labels, numbers)
         stored["skfeature"][name] = greedy_information(X[:, :25], labels)
-    whole = json.dumps(stored, indent=1, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
+    whole = json.dumps(
+        stored,
+        indent=1,
+        default=lambda value: np.asarray(value).tolist(),
+        sort_keys=True,
+    )
     Path(__file__).with_name("filters.json").write_text(whole + "\n", encoding="utf-8")

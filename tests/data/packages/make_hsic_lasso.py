@@ -36,7 +36,11 @@ def path(X, y, kind, size, is_discrete, n_features):
     with contextlib.redirect_stdout(sys.stderr):
         fit(n_features, B=size, M=3, discrete_x=is_discrete, n_jobs=1)
     weights = method.beta[method.A, 0].astype(float).tolist()
-    return {"features": [int(j) for j in method.A], "weights": weights, "hsic": method.Xty[:, 0].astype(float).tolist()}
+    return {
+        "features": [int(j) for j in method.A],
+        "weights": weights,
+        "hsic": method.Xty[:, 0].astype(float).tolist(),
+    }
 
 
 def main():
@@ -47,9 +51,14 @@ def main():
     codes = rng.integers(0, 3, (60, 15)).astype(float)
     codes[:40, 5] = np.argsort(np.argsort(signal))[:40] * 3 // 60
     codes[20:, 9] = np.argsort(np.argsort(signal))[20:] * 3 // 60
-    y = {"numbers": np.round(signal, 4), "classes": np.argsort(np.argsort(signal)) * 3 // 60}
+    y = {
+        "numbers": np.round(signal, 4),
+        "classes": np.argsort(np.argsort(signal)) * 3 // 60,
+    }
     stored = {
-        "versions": {package: version(package) for package in ("pyHSICLasso", "numpy", "scipy")},
+        "versions": {
+            package: version(package) for package in ("pyHSICLasso", "numpy", "scipy")
+        },
         "X": X.tolist(),
         "codes": codes.tolist(),
         "y": {kind: target.tolist() for kind, target in y.items()},
@@ -57,9 +66,16 @@ def main():
     }
     for name, (kind, size, is_discrete) in CASES.items():
         columns = codes if is_discrete else X
-        paths = {n: path(columns, y[kind], kind, size, is_discrete, n) for n in N_FEATURES}
+        paths = {
+            n: path(columns, y[kind], kind, size, is_discrete, n) for n in N_FEATURES
+        }
         blocks = blocks_of(60, size) if size else [list(range(60))]
-        stored["cases"][name] = {"kind": kind, "codes": is_discrete, "blocks": blocks, "paths": paths}
+        stored["cases"][name] = {
+            "kind": kind,
+            "codes": is_discrete,
+            "blocks": blocks,
+            "paths": paths,
+        }
     print(json.dumps(stored))
 
 

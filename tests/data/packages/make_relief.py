@@ -12,7 +12,12 @@ METHODS = {
     "surf": skrebate.SURF,
     "surf_star": skrebate.SURFstar,
 }
-LABEL_TYPES = {"numbers": "continuous", "two": "binary", "three": "multiclass", "uneven": "multiclass"}
+LABEL_TYPES = {
+    "numbers": "continuous",
+    "two": "binary",
+    "three": "multiclass",
+    "uneven": "multiclass",
+}
 
 
 def rows(kind, rng):
@@ -24,7 +29,11 @@ def rows(kind, rng):
 
 def targets(X, rng):
     """Return numbers, and classes of one size and of others."""
-    signal = X[:, 1] / X[:, 1].std() + X[:, 4] / X[:, 4].std() + 0.3 * rng.standard_normal(60)
+    signal = (
+        X[:, 1] / X[:, 1].std()
+        + X[:, 4] / X[:, 4].std()
+        + 0.3 * rng.standard_normal(60)
+    )
     places = np.argsort(np.argsort(signal))
     return {
         "numbers": np.round(signal, 6),
@@ -37,13 +46,21 @@ def targets(X, rng):
 def scores(name, kind, X, target, y):
     """Return skrebate's scores, shape (d,)."""
     codes = list(range(X.shape[1])) if kind == "codes" else []
-    method = METHODS[name](categorical_features=codes, label_type=LABEL_TYPES[target], n_features_to_select=3)
+    method = METHODS[name](
+        categorical_features=codes,
+        label_type=LABEL_TYPES[target],
+        n_features_to_select=3,
+    )
     return method.fit(X.copy(), y).feature_importances_.tolist()
 
 
 def main():
     rng = np.random.default_rng(0)
-    stored = {"versions": {package: version(package) for package in ("skrebate", "numpy", "scipy")}}
+    stored = {
+        "versions": {
+            package: version(package) for package in ("skrebate", "numpy", "scipy")
+        }
+    }
     for kind in ("numbers", "codes"):
         X = rows(kind, rng)
         by_target = targets(X, rng)

@@ -59,7 +59,9 @@ def answer(selected: Selected) -> list[str]:
     sentences = [_keep(selected), _beside_all(selected)]
     if selected.methods.values.shape[1] > 1:
         to_all = selected.methods.to(selected.of_all)
-        sentences.append(among_methods(selected.methods, selected.words, to_all, "all columns"))
+        sentences.append(
+            among_methods(selected.methods, selected.words, to_all, "all columns")
+        )
     if len(selected.features) < selected.problem.n_columns:
         sentences.append(_frequencies(selected))
     return [sentence for sentence in sentences if sentence]
@@ -86,7 +88,9 @@ def _keep(selected: Selected) -> str:
     of_all = selected.estimate(selected.of_all)
     n_kept = len(selected.features)
     if n_kept == selected.problem.n_columns:
-        text = f"Keep {all_columns(selected)}: {selected.words.estimate(of_all)}; {guess}."
+        text = (
+            f"Keep {all_columns(selected)}: {selected.words.estimate(of_all)}; {guess}."
+        )
         if not np.array_equal(selected.procedure, selected.of_all):
             text += f" Selection in each fold, which dropped columns in some: {error}."
         return f"{text} No smaller number is within one standard error."
@@ -107,7 +111,12 @@ def _beside_all(selected: Selected) -> str:
     verdict = ""
     if not low <= 0 <= high:
         verdict = "worse" if selected.measure.sign * test.estimate > 0 else "better"
-    return beside_reference("it", all_columns(selected), verdict, selected.words.difference(test.estimate, low, high))
+    return beside_reference(
+        "it",
+        all_columns(selected),
+        verdict,
+        selected.words.difference(test.estimate, low, high),
+    )
 
 
 def _frequencies(selected: Selected) -> str:
@@ -132,7 +141,12 @@ def _frequencies(selected: Selected) -> str:
 
 def _counted(selected: Selected, counts: pd.Series) -> str:
     """Return features with the number of folds that selected each."""
-    return ", ".join([f"{feature_name(selected, str(name))} in {count or 'none'}" for name, count in counts.items()])
+    return ", ".join(
+        [
+            f"{feature_name(selected, str(name))} in {count or 'none'}"
+            for name, count in counts.items()
+        ]
+    )
 
 
 def _nothing(selected: Selected) -> str:
@@ -141,9 +155,13 @@ def _nothing(selected: Selected) -> str:
     guess = guessing(selected)
     better = _better_than_guessing(selected)
     if better:
-        text = f"The selection is not shown to be better than guessing: {error}; {guess}."
+        text = (
+            f"The selection is not shown to be better than guessing: {error}; {guess}."
+        )
         return f"{text} Used alone, {joined(better)} {is_or_are(better)} better: keep all columns, or use --methods."
-    of_all = f"{all_columns(selected)} {selected.words.value(float(selected.of_all.mean()))}"
+    of_all = (
+        f"{all_columns(selected)} {selected.words.value(float(selected.of_all.mean()))}"
+    )
     return f"No method is shown to be better than guessing: {error}; {of_all}; {guess}."
 
 
@@ -156,7 +174,11 @@ def _better_than_guessing(selected: Selected) -> list[str]:
     for name in methods:
         test = selected.methods.test(methods[name].to_numpy(), selected.guess)
         p_values.append(test.p_value(0.0, side))
-    return [str(name) for name, p in zip(methods, holm(p_values), strict=True) if p < LEVEL / 2]
+    return [
+        str(name)
+        for name, p in zip(methods, holm(p_values), strict=True)
+        if p < LEVEL / 2
+    ]
 
 
 # ---- tables
@@ -190,7 +212,10 @@ def curve_texts(selected: Selected) -> pd.DataFrame:
     for size, line in selected.curve.iterrows():
         label = f"all {size:,}" if size == selected.problem.n_columns else f"{size:,}"
         value = selected.words.number(line[selected.measure.name])
-        lines[label] = {selected.measure.label: value, INTERVAL: selected.words.interval(line["low"], line["high"])}
+        lines[label] = {
+            selected.measure.label: value,
+            INTERVAL: selected.words.interval(line["low"], line["high"]),
+        }
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -208,22 +233,35 @@ def frequency_texts(selected: Selected) -> pd.DataFrame:
     frame = selected.frequency
     names = [feature_name(selected, str(name)) for name in frame.index]
     n_folds = len(selected.outer)
-    texts = {"selected": frame["selected"].map({True: "on all rows", False: "in folds only"}).tolist()}
+    texts = {
+        "selected": frame["selected"]
+        .map({True: "on all rows", False: "in folds only"})
+        .tolist()
+    }
     texts["folds"] = [f"{count} of {n_folds}" for count in frame["folds"]]
     return pd.DataFrame(texts, index=names)
 
 
 def how_computed(selected: Selected) -> list[str]:
     """Return notes on the fits behind the features and the error, on the model, and further remarks."""
-    notes = [_whole(selected), f"The model is {selected.problem.model!r}.", *selected.notes]
+    notes = [
+        _whole(selected),
+        f"The model is {selected.problem.model!r}.",
+        *selected.notes,
+    ]
     return [visible_line(note) for note in notes]
 
 
 def printed(selected: Selected) -> str:
     """Return the answer, then the tables, then the notes."""
-    parts = [wrapped(selected.answer), f"{aligned_text(method_texts(selected))}{wrapped([methods_caption(selected)])}"]
+    parts = [
+        wrapped(selected.answer),
+        f"{aligned_text(method_texts(selected))}{wrapped([methods_caption(selected)])}",
+    ]
     if len(selected.curve) > 1:
-        parts.append(f"{selected.method} by the number of columns:\n{aligned_text(curve_texts(selected))}".rstrip())
+        parts.append(
+            f"{selected.method} by the number of columns:\n{aligned_text(curve_texts(selected))}".rstrip()
+        )
     if len(selected.features) < selected.problem.n_columns:
         parts.append(_frequency_lines(selected))
     parts.append(wrapped(how_computed(selected)))
@@ -249,9 +287,15 @@ def _frequency_lines(selected: Selected) -> str:
     frame = selected.frequency
     final = frame.loc[frame["selected"], "folds"]
     others = frame.loc[~frame["selected"], "folds"]
-    lines = [f"Selected on all rows, by number of folds (of {len(selected.outer)}):", *_by_count(selected, final)]
+    lines = [
+        f"Selected on all rows, by number of folds (of {len(selected.outer)}):",
+        *_by_count(selected, final),
+    ]
     if len(others):
-        lines += ["Selected in folds only:", *_by_count(selected, others.head(FREQUENT_SHOWN))]
+        lines += [
+            "Selected in folds only:",
+            *_by_count(selected, others.head(FREQUENT_SHOWN)),
+        ]
     if len(others) > FREQUENT_SHOWN:
         lines.append(f"       and {len(others) - FREQUENT_SHOWN:,} more")
     return "\n".join(lines)

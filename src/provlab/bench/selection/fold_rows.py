@@ -44,7 +44,9 @@ def folds_of_cv(problem: Problem, cv: Any) -> list[tuple[Rows, Rows]]:
     return list(folds)
 
 
-def own_folds(problem: Problem, n_splits: int | None, repeats: int) -> tuple[list[tuple[Rows, Rows]], list[str]]:
+def own_folds(
+    problem: Problem, n_splits: int | None, repeats: int
+) -> tuple[list[tuple[Rows, Rows]], list[str]]:
     """Return the rows of each outer fold, stratified with whole groups or in the order of time, and notes."""
     dataset = problem.dataset
     usual = N_OUTER_OF_MANY if dataset.n_rows > MANY_ROWS else N_OUTER
@@ -57,7 +59,9 @@ def own_folds(problem: Problem, n_splits: int | None, repeats: int) -> tuple[lis
         notes.append(f"only {n_outer} folds, because there are {n_outer} {what}")
     folds = []
     for repeat in range(repeats):
-        splits = problem.protocol.splits(dataset, n_outer, problem.random_state + repeat)
+        splits = problem.protocol.splits(
+            dataset, n_outer, problem.random_state + repeat
+        )
         for fold, (train, test) in enumerate(splits):
             check_rows(dataset, train, test, fold)
             folds.append((train, test))
@@ -83,7 +87,9 @@ def inner_folds(problem: Problem, rows: Rows) -> list[tuple[Rows, Rows]]:
         if problem.gap:
             splits = TimeSeriesSplit(n_splits, gap=problem.gap).split(part.y)
         for train, test in splits:
-            has_all = part.is_regression or np.unique(part.y[train]).size == part.n_classes
+            has_all = (
+                part.is_regression or np.unique(part.y[train]).size == part.n_classes
+            )
             if has_all and test.size:
                 folds.append((rows[train], rows[test]))
     if len(folds) < 2:
@@ -100,7 +106,9 @@ def n_folds(dataset: Dataset, wanted: int, by_time: bool) -> int:
         return wanted
     if dataset.groups is not None:
         return min(wanted, np.unique(dataset.groups).size)
-    return min(wanted, dataset.n_rows if dataset.is_regression else rarest_class(dataset)[1])
+    return min(
+        wanted, dataset.n_rows if dataset.is_regression else rarest_class(dataset)[1]
+    )
 
 
 def check_classes(dataset: Dataset) -> None:

@@ -116,16 +116,19 @@ class Problem:
         Unfitted preparation.
     methods : tuple of Method
     sizes : tuple of int
-        Sizes to try in increasing order; below the number of columns if there is a choice.
+        Sizes to try in increasing order; below the number of columns if there is a
+        choice.
     is_fixed : bool
-        Whether the caller requested one number, so that all columns are not a candidate.
+        Whether the caller requested one number, so that all columns are not a
+        candidate.
     model : estimator
         Unfitted model.
     measure : Measure
     by_time : bool
         Whether rows are ordered by time.
     gap : int
-        Number of rows between training and test rows that inner folds skip if rows are ordered by time.
+        Number of rows between training and test rows that inner folds skip if rows are
+        ordered by time.
     random_state : int
         Seed of all folds.
     """
@@ -154,7 +157,11 @@ class Problem:
 
     def rows(self, numbers: Rows) -> Any:
         """Return the given rows of the table."""
-        return self.values.iloc[numbers] if hasattr(self.values, "iloc") else self.values[numbers]
+        return (
+            self.values.iloc[numbers]
+            if hasattr(self.values, "iloc")
+            else self.values[numbers]
+        )
 
 
 class Measured(NamedTuple):
@@ -163,7 +170,8 @@ class Measured(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n_methods, n_sizes + 1)
-        Values of the measure, with all columns of the table at the last size; NaN for a method that failed.
+        Values of the measure, with all columns of the table at the last size; NaN for a
+        method that failed.
     of_all : float
         Value with all columns.
     guess : float
@@ -224,11 +232,15 @@ def sizes_for(n_columns: int, n_features: int | None) -> tuple[int, ...]:
 
 
 def outcomes_of(
-    problem: Problem, folds: Sequence[Fold], n_jobs: int | None, tell: Callable[[str], None] | None
+    problem: Problem,
+    folds: Sequence[Fold],
+    n_jobs: int | None,
+    tell: Callable[[str], None] | None,
 ) -> list[Outcome]:
     """Return the outcome of each fold, followed by the outcome on all rows.
 
-    The first fold is computed in this process, and its time decides whether to start workers.
+    The first fold is computed in this process, and its time decides whether to start
+    workers.
     """
     every_row = np.arange(problem.dataset.n_rows)
     work: list[Fold] = [*folds, (every_row, None)]
@@ -240,7 +252,9 @@ def outcomes_of(
     n_workers = min(n_jobs if n_jobs > 0 else usable_cores(), len(work) - 1)
     if tell and left > WORTH_WORKERS:
         workers = f" by {n_workers} processes" if n_workers > 1 else ""
-        tell(f"about {left / n_workers:.0f} s: {len(work) - 1} folds of {len(problem.methods)} methods{workers}")
+        tell(
+            f"about {left / n_workers:.0f} s: {len(work) - 1} folds of {len(problem.methods)} methods{workers}"
+        )
     last_told = time.perf_counter()
     in_order = Parallel(n_jobs=n_workers, return_as="generator")
     with isolated_children():
@@ -256,12 +270,15 @@ def outcomes_of(
 def outcome(problem: Problem, rows: Fold) -> Outcome:
     """Choose a method and a size by inner folds of the training rows, and measure all on the test rows.
 
-    BLAS uses one thread, because results must not depend on the number of threads and folds may run in parallel.
+    BLAS uses one thread, because results must not depend on the number of threads and
+    folds may run in parallel.
     """
     train, test = rows
-    unchecked = config_context(assume_finite=True, skip_parameter_validation=True)  # a third of small fits
+    # a third of small fits
+    unchecked = config_context(assume_finite=True, skip_parameter_validation=True)
     with threadpool_limits(1), unchecked, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the same warning hundreds of times; failures are reported with their reasons
+        # the same warning hundreds of times; failures are reported with their reasons
+        warnings.simplefilter("ignore")
         folds = [measured(problem, *fold) for fold in inner_folds(problem, train)]
         inner = np.stack([fold.values for fold in folds])
         reasons: dict[str, str] = {}
@@ -272,7 +289,9 @@ def outcome(problem: Problem, rows: Fold) -> Outcome:
     choice = choose(problem, inner, every)
     if choice is None:
         texts = [f"{name}: {reason}" for name, reason in reasons.items()]
-        raise ValueError(f"select: no method works on these rows: {'; '.join(texts):.600}")
+        raise ValueError(
+            f"select: no method works on these rows: {'; '.join(texts):.600}"
+        )
     return Outcome(
         choice=choice,
         of_methods=[choose(problem, inner, [method]) for method in every],
@@ -297,7 +316,8 @@ def choose(problem: Problem, inner: Floats, methods: Sequence[int]) -> Choice | 
 
     References
     ----------
-    Breiman, Friedman, Olshen, Stone (1984), Classification and regression trees, section 3.4.3, give the rule.
+    Breiman, Friedman, Olshen, Stone (1984), Classification and regression trees,
+    section 3.4.3, give the rule.
     """
     n_sizes = inner.shape[2] - 1 if problem.is_fixed else inner.shape[2]
     losses = problem.measure.sign * inner[:, list(methods), :n_sizes]
@@ -355,9 +375,11 @@ def measured(problem: Problem, train: Rows, test: Rows) -> Measured:
 def guessed(problem: Problem, test: Rows) -> float:
     """Return the measure of guessing the most frequent class or the mean of the test rows.
 
-    If each group has its own class, guessing from the training rows would always fail, because that
-    class is absent from them.
+    If each group has its own class, guessing from the training rows would always fail,
+    because that class is absent from them.
     """
     dummy = DummyRegressor() if problem.dataset.is_regression else DummyClassifier()
     y = problem.dataset.y
-    return problem.measure.of(dummy.fit(np.zeros((y.size, 1)), y), np.zeros((test.size, 1)), y[test])
+    return problem.measure.of(
+        dummy.fit(np.zeros((y.size, 1)), y), np.zeros((test.size, 1)), y[test]
+    )

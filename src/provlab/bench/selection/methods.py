@@ -38,7 +38,11 @@ MAX_ROWS = {
 }  # fmt: skip
 """Number of training rows beyond which a method is too slow for all folds; it still runs if it is named."""
 
-MAX_CELLS = {"rfe": 4_000_000, "forest_rfe": 1_000_000, "permutation_importance": 4_000_000}
+MAX_CELLS = {
+    "rfe": 4_000_000,
+    "forest_rfe": 1_000_000,
+    "permutation_importance": 4_000_000,
+}
 """The same for rows times columns."""
 
 
@@ -63,8 +67,9 @@ def chosen_methods(
     Parameters
     ----------
     methods : str, iterable of str, mapping or None
-        None means the default methods, and "all" means all fast ones. Otherwise a sequence of names
-        as in `selector=NAME`, names separated by commas, or a mapping of names to selectors.
+        None means the default methods, and "all" means all fast ones. Otherwise a
+        sequence of names as in `selector=NAME`, names separated by commas, or a mapping
+        of names to selectors.
     shape : (int, int)
         Numbers of rows and columns.
     is_regression : bool
@@ -74,23 +79,36 @@ def chosen_methods(
     Raises
     ------
     ValueError
-        If a name is unknown, a selector takes no number of features, or no method applies.
+        If a name is unknown, a selector takes no number of features, or no method
+        applies.
     """
     notes = []
     chosen = []
     named = methods is not None and methods != "all"
     for method in _candidates(methods):
-        reason = _reason_against(method, shape, is_regression=is_regression, named=named)
+        reason = _reason_against(
+            method, shape, is_regression=is_regression, named=named
+        )
         if reason:
             notes.append(f"{method.name} is left out: {reason}")
             continue
-        chosen.append(Method(method.name, method.family, _told(method.selector, is_regression, random_state)))
+        chosen.append(
+            Method(
+                method.name,
+                method.family,
+                _told(method.selector, is_regression, random_state),
+            )
+        )
     if not chosen:
-        raise ValueError(f"select: no method applies to these data: {'; '.join(notes)}.")
+        raise ValueError(
+            f"select: no method applies to these data: {'; '.join(notes)}."
+        )
     return chosen, notes
 
 
-def _candidates(methods: str | Iterable[str] | Mapping[str, Any] | None) -> Iterator[Method]:
+def _candidates(
+    methods: str | Iterable[str] | Mapping[str, Any] | None,
+) -> Iterator[Method]:
     if isinstance(methods, Mapping):
         for name, selector in methods.items():
             _check_selector(name, selector)
@@ -116,8 +134,13 @@ def method_named(spelling: str) -> Method:
     ValueError
         If the name is unknown, or the selector takes no number of features.
     """
-    name = file_named("selector", spelling, [path.stem for path in conf_files("selector")])
-    config = {**part_config("selector", [f"selector='{name}'"]), **SETTINGS.get(name, {})}
+    name = file_named(
+        "selector", spelling, [path.stem for path in conf_files("selector")]
+    )
+    config = {
+        **part_config("selector", [f"selector='{name}'"]),
+        **SETTINGS.get(name, {}),
+    }
     if "n_features_to_select" not in config:
         raise ValueError(
             f"select: methods: expected selectors that take a number of features, got {name}, which does not; choose "
@@ -125,11 +148,17 @@ def method_named(spelling: str) -> Method:
         )
     if "version" in config:
         config["version"] = None  # use the installed version: no key depends on it
-    return Method(name, family_of(name), build("selector", {**config, "n_features_to_select": 1}))
+    return Method(
+        name, family_of(name), build("selector", {**config, "n_features_to_select": 1})
+    )
 
 
 def _check_selector(name: str, selector: Any) -> None:
-    is_estimator = hasattr(selector, "get_params") and hasattr(selector, "fit") and not isinstance(selector, type)
+    is_estimator = (
+        hasattr(selector, "get_params")
+        and hasattr(selector, "fit")
+        and not isinstance(selector, type)
+    )
     if not is_estimator or not {*SIZES} & {*selector.get_params(deep=False)}:
         raise ValueError(
             f"select: methods: expected an unfitted selector with {' or '.join(SIZES)} for {name!r:.80}, got "
@@ -137,7 +166,9 @@ def _check_selector(name: str, selector: Any) -> None:
         )
 
 
-def _reason_against(method: Method, shape: tuple[int, int], *, is_regression: bool, named: bool) -> str:
+def _reason_against(
+    method: Method, shape: tuple[int, int], *, is_regression: bool, named: bool
+) -> str:
     """Return why a method does not apply to a table; "" if it does."""
     n_rows, n_columns = shape
     if is_regression and getattr(method.selector, "classes_only", False):

@@ -30,11 +30,29 @@ def write_page(selected: Selected, folder: Path, files: Sequence[str]) -> Path:
     if len(frequencies) > MAX_LINES:
         caption += f" The first {MAX_LINES} of {len(frequencies):,} are shown; frequency.csv has all."
     tables = [
-        ("Methods", methods_caption(selected), _lines("method", method_texts(selected)), ("family",)),
-        ("Number of columns", f"{method} on the outer folds.", _lines("columns", curve_texts(selected)), ()),
+        (
+            "Methods",
+            methods_caption(selected),
+            _lines("method", method_texts(selected)),
+            ("family",),
+        ),
+        (
+            "Number of columns",
+            f"{method} on the outer folds.",
+            _lines("columns", curve_texts(selected)),
+            (),
+        ),
         ("Columns", caption, _lines("column", frequencies[:MAX_LINES]), ("selected",)),
     ]
-    site = Site(folder, folder, (), datetime.now(UTC).isoformat(timespec="seconds"), None, (), alone=True)
+    site = Site(
+        folder,
+        folder,
+        (),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        None,
+        (),
+        alone=True,
+    )
     site.write(
         "index.html", "select.html", f"Which columns of {selected.problem.dataset.name}?", "index",
         sentences=selected.answer, curve="curve.svg" if "curve.svg" in files else "", method=method, tables=tables,

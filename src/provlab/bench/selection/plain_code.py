@@ -23,13 +23,24 @@ def code_of(selected: Selected) -> str:
     selector = sized(table_selector.selector, count)
     kept = "indices_" if isinstance(selector, BaseSelector) else "get_support()"
     preparation = table_selector.preparation
-    imports = {"import pandas as pd", "from sklearn.pipeline import make_pipeline", _import(selector), _import(model)}
-    source = list(selected.source) or ["# X and y are the table and its target", "X = pd.DataFrame(X)"]
+    imports = {
+        "import pandas as pd",
+        "from sklearn.pipeline import make_pipeline",
+        _import(selector),
+        _import(model),
+    }
+    source = list(selected.source) or [
+        "# X and y are the table and its target",
+        "X = pd.DataFrame(X)",
+    ]
     copies = [name for names in selected.copies.values() for name in names]
     if copies:
         source.append(f"X = X.drop(columns={copies!r})  # copies of other columns")
     if table_selector.texts_ or not isinstance(preparation, TablePreparation | None):
-        imports |= {"from provlab.bench.selection.table_selector import TableSelector", _import(preparation)}
+        imports |= {
+            "from provlab.bench.selection.table_selector import TableSelector",
+            _import(preparation),
+        }
         source.append(f"preparation = {preparation!r}")
         body = [
             f"selector = TableSelector({selector!r}, {count}, preparation=preparation)",

@@ -20,7 +20,13 @@ from sklearn.pipeline import Pipeline
 
 from provlab.bench.by_name import built, named
 from provlab.bench.selection.fold_rows import check_classes, folds_of_cv, own_folds
-from provlab.bench.selection.folds import Measure, Outcome, Problem, outcomes_of, sizes_for
+from provlab.bench.selection.folds import (
+    Measure,
+    Outcome,
+    Problem,
+    outcomes_of,
+    sizes_for,
+)
 from provlab.bench.selection.methods import chosen_methods
 from provlab.bench.selection.selected import Selected
 from provlab.bench.selection.table_selector import TableSelector, numbers_or_table
@@ -52,14 +58,14 @@ def select(
 ) -> Selected:
     """Choose features of a table, their number and the method, and estimate the expected error.
 
-    Inside each training fold, inner folds compare methods and numbers of features. The smallest
-    number whose mean error is within one standard error of the best is chosen, with the method that
-    is best at this number. It is fitted to the training fold and tested on the held-out rows, so
-    the error is that of the whole procedure. The features are those that the same procedure chooses
-    on all rows.
+    Inside each training fold, inner folds compare methods and numbers of features. The
+    smallest number whose mean error is within one standard error of the best is chosen,
+    with the method that is best at this number. It is fitted to the training fold and
+    tested on the held-out rows, so the error is that of the whole procedure. The
+    features are those that the same procedure chooses on all rows.
 
-    Preparation, selection and model use training rows only. A text column is chosen as a whole, and
-    equal columns count as one.
+    Preparation, selection and model use training rows only. A text column is chosen as
+    a whole, and equal columns count as one.
 
     Parameters
     ----------
@@ -68,40 +74,45 @@ def select(
     y : array-like of shape (n_samples,)
         Classes, as strings or numbers, or real numbers.
     n_features_to_select : int, optional
-        Number of features. None chooses it among 1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200 and all.
+        Number of features. None chooses it among 1, 2, 3, 5, 8, 12, 20, 30, 50, 100,
+        200 and all.
     methods : str, sequence of str or mapping, optional
-        Names as in `selector=NAME`, also in the form "f_test,mrmr"; "all" for all fast methods; or
-        a mapping of names to unfitted selectors with `n_features_to_select`. The default is eight
-        methods from different families.
+        Names as in `selector=NAME`, also in the form "f_test,mrmr"; "all" for all fast
+        methods; or a mapping of names to unfitted selectors with
+        `n_features_to_select`. The default is eight methods from different families.
     scoring : str, callable or mapping, optional
-        Measure that replaces the error in percent, or the root mean squared error for numbers: the
-        name of a scikit-learn scorer, the result of `make_scorer`, or a function of (model, X, y),
-        where greater is better and X holds the model's input rows. A mapping gives it a name.
+        Measure that replaces the error in percent, or the root mean squared error for
+        numbers: the name of a scikit-learn scorer, the result of `make_scorer`, or a
+        function of (model, X, y), where greater is better and X holds the model's input
+        rows. A mapping gives it a name.
     cv : int, splitter or iterable of (training rows, test rows), optional
-        The outer folds in a form that scikit-learn accepts, instead of `n_splits`, `repeats` and
-        `time`. Inner folds are stratified with whole groups as usual or, for `TimeSeriesSplit`, in row
-        order with its gap.
+        The outer folds in a form that scikit-learn accepts, instead of `n_splits`,
+        `repeats` and `time`. Inner folds are stratified with whole groups as usual or,
+        for `TimeSeriesSplit`, in row order with its gap.
     groups : array-like of shape (n_samples,), optional
-        Group of each row, such as a patient. Rows of a group are never split between training and test rows.
+        Group of each row, such as a patient. Rows of a group are never split between
+        training and test rows.
     time : array-like of shape (n_samples,), optional
-        Time of each row, as numbers or dates. Rows are tested only on models trained on earlier rows.
+        Time of each row, as numbers or dates. Rows are tested only on models trained on
+        earlier rows.
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of target, if y has numbers that may be either.
     model : str or estimator, optional
-        The name of a file in conf/model, or an unfitted estimator. The default is a linear SVM for
-        classes, and ridge regression for numbers.
+        The name of a file in conf/model, or an unfitted estimator. The default is a
+        linear SVM for classes, and ridge regression for numbers.
     preparation : str, transformer or None, default="standardise"
-        The name of a file in conf/preparation, an unfitted transformer that keeps each column, or None.
+        The name of a file in conf/preparation, an unfitted transformer that keeps each
+        column, or None.
     n_splits : int, optional
-        Number of outer folds. The default is 10, or 5 for `time` or more than 20,000 rows. It is
-        reduced if a class has fewer rows.
+        Number of outer folds. The default is 10, or 5 for `time` or more than 20,000
+        rows. It is reduced if a class has fewer rows.
     repeats : int, default=1
         Number of repeats of the outer folds with new splits.
     random_state : int, default=0
         Seed of all folds and of random methods. The same seed gives the same result.
     n_jobs : int, optional
-        Number of worker processes; by default one per core if the work takes more than a few
-        seconds. Results do not depend on it.
+        Number of worker processes; by default one per core if the work takes more than
+        a few seconds. Results do not depend on it.
 
     Returns
     -------
@@ -124,11 +135,16 @@ def select(
 
     beside = {} if groups is None else {"groups": groups}
     with TemporaryDirectory() as folder:
-        settings = write_data(X, y, None, beside, Path(folder), "table", subject="select")
+        settings = write_data(
+            X, y, None, beside, Path(folder), "table", subject="select"
+        )
         try:
             dataset = load_dataset("file", **settings, task=task)
-        except ValueError as error:  # the caller has no file, so the message must name arguments
-            text = re.sub(r"^data set [\w.]+: ", "select: ", str(error)).replace("dataset.", "")
+        except ValueError as error:
+            # the caller has no file, so the message must name arguments
+            text = re.sub(r"^data set [\w.]+: ", "select: ", str(error)).replace(
+                "dataset.", ""
+            )
             raise ValueError(text) from error
     return select_on(
         dataset,
@@ -178,18 +194,25 @@ def select_on(
         Called with the estimated time if it is long, and then with the progress.
     """
     if cv is not None and (n_splits, repeats) != (None, 1):
-        raise ValueError("select: cv: n_splits and repeats cannot be combined with cv; leave them out.")
+        raise ValueError(
+            "select: cv: n_splits and repeats cannot be combined with cv; leave them out."
+        )
     if isinstance(cv, int):
         cv, n_splits = None, cv
     if cv is not None and time is not None:
-        raise ValueError("select: cv: time cannot be combined with cv; sort the rows and use TimeSeriesSplit.")
+        raise ValueError(
+            "select: cv: time cannot be combined with cv; sort the rows and use TimeSeriesSplit."
+        )
     if labels is None:
         labels = dataset.labels
     if time is not None:
         dataset, labels = _in_order(dataset, time), labels[time]
     check_classes(dataset)
     dataset, copies = _without_copies(dataset)
-    notes = [f"equal columns count as one: {first} = {', '.join(names)}" for first, names in copies.items()]
+    notes = [
+        f"equal columns count as one: {first} = {', '.join(names)}"
+        for first, names in copies.items()
+    ]
     _check_count(n_features_to_select, dataset)
     preparation = _estimator("preparation", preparation)
     if preparation is None:
@@ -198,7 +221,10 @@ def select_on(
     model = _model(model, dataset)
     measure = _measure(scoring, dataset, model)
     chosen, left_out = chosen_methods(
-        methods, shape=dataset.X.shape, is_regression=dataset.is_regression, random_state=random_state
+        methods,
+        shape=dataset.X.shape,
+        is_regression=dataset.is_regression,
+        random_state=random_state,
     )
     table = table_of(dataset)
     values, transformer = numbers_or_table(table, preparation)
@@ -220,7 +246,9 @@ def select_on(
     else:
         folds, note = folds_of_cv(problem, cv), []
     outcomes = outcomes_of(problem, folds, n_jobs, tell)
-    pipeline = _fitted_pipeline(problem, outcomes[-1], table, preparation, model, labels)
+    pipeline = _fitted_pipeline(
+        problem, outcomes[-1], table, preparation, model, labels
+    )
     return Selected(problem, outcomes, pipeline, copies, [*notes, *left_out, *note])
 
 
@@ -244,7 +272,9 @@ def time_order(time: Any, n_rows: int) -> NDArray[np.int64]:
                 f"{wrong.index[0]} from 0; write every value in one of these forms."
             )
     if values.isna().any():
-        raise ValueError(f"select: time: expected a value in each row, got {int(values.isna().sum())} without.")
+        raise ValueError(
+            f"select: time: expected a value in each row, got {int(values.isna().sum())} without."
+        )
     return np.argsort(values.to_numpy(), kind="stable").astype(np.int64)
 
 
@@ -271,15 +301,21 @@ def _without_copies(dataset: Dataset) -> tuple[Dataset, dict[str, list[str]]]:
             copies.setdefault(first, []).append(str(name))
     if not copies:
         return dataset, {}
-    categories = {name: texts for name, texts in dataset.categories.items() if name in names[kept]}
-    return replace(dataset, X=dataset.X[:, kept], feature_names=names[kept], categories=categories), copies
+    categories = {
+        name: texts for name, texts in dataset.categories.items() if name in names[kept]
+    }
+    return replace(
+        dataset, X=dataset.X[:, kept], feature_names=names[kept], categories=categories
+    ), copies
 
 
 def _digest_of(columns: Any, place: int) -> bytes:
     """Return the digest of a column's values."""
     if sparse.issparse(columns):
         start, end = columns.indptr[place : place + 2]
-        content = columns.indices[start:end].tobytes() + columns.data[start:end].tobytes()
+        content = (
+            columns.indices[start:end].tobytes() + columns.data[start:end].tobytes()
+        )
     else:
         content = columns[:, place].tobytes()
     return hashlib.sha256(content).digest()
@@ -301,9 +337,13 @@ def _estimator(kind: str, component: Any) -> Any:
         return named(kind, component)
     if isinstance(component, Mapping):
         return built(kind, component)
-    if component is None or (hasattr(component, "fit") and not isinstance(component, type)):
+    if component is None or (
+        hasattr(component, "fit") and not isinstance(component, type)
+    ):
         return component
-    raise ValueError(f"select: {kind}: expected a name or an unfitted estimator, got {component!r:.80}.")
+    raise ValueError(
+        f"select: {kind}: expected a name or an unfitted estimator, got {component!r:.80}."
+    )
 
 
 def _model(model: Any, dataset: Dataset) -> Any:
@@ -316,7 +356,9 @@ def _model(model: Any, dataset: Dataset) -> Any:
     wanted = is_regressor if dataset.is_regression else is_classifier
     if not wanted(estimator):
         kind = (
-            "numbers, such as ridge, lasso or svr" if dataset.is_regression else "classes, such as libsvm or logistic"
+            "numbers, such as ridge, lasso or svr"
+            if dataset.is_regression
+            else "classes, such as libsvm or logistic"
         )
         raise ValueError(
             f"select: model: expected a model that predicts {kind}, got {type(estimator).__name__}; if the kind of "
@@ -352,11 +394,17 @@ def _default_model(dataset: Dataset) -> Any:
         return Ridge(random_state=0)
     if n_rows < n_columns:
         return LibsvmSVM()
-    return LinearSVC(dual=False, random_state=0)  # a tenth of LIBSVM's time on thousands of rows
+    # a tenth of LIBSVM's time on thousands of rows
+    return LinearSVC(dual=False, random_state=0)
 
 
 def _fitted_pipeline(
-    problem: Problem, final: Outcome, table: Any, preparation: Any, model: Any, labels: NDArray[Any]
+    problem: Problem,
+    final: Outcome,
+    table: Any,
+    preparation: Any,
+    model: Any,
+    labels: NDArray[Any],
 ) -> Pipeline:
     """Return selector, preparation and model as a pipeline fitted on all rows.
 
@@ -365,6 +413,12 @@ def _fitted_pipeline(
     names = problem.dataset.feature_names.tolist()
     method, size = final.choice
     count = problem.sizes[size] if size < len(problem.sizes) else problem.n_columns
-    selector = TableSelector(problem.methods[method].selector, count, preparation=preparation, columns=names)
-    steps = [("columns", selector), ("preparation", preparation), ("model", clone(model))]
+    selector = TableSelector(
+        problem.methods[method].selector, count, preparation=preparation, columns=names
+    )
+    steps = [
+        ("columns", selector),
+        ("preparation", preparation),
+        ("model", clone(model)),
+    ]
     return Pipeline([step for step in steps if step[1] is not None]).fit(table, labels)

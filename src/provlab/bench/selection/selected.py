@@ -36,26 +36,31 @@ class Selected:
     method : str
         Method that selected them.
     error : Estimate
-        Error of the whole procedure on unseen rows: in percent, as RMSE for numbers, or by the given scorer.
+        Error of the whole procedure on unseen rows: in percent, as RMSE for numbers, or
+        by the given scorer.
     pipeline : Pipeline
-        Selection, preparation and model, fitted on all rows. To predict, a table needs only the selected columns.
+        Selection, preparation and model, fitted on all rows. To predict, a table needs
+        only the selected columns.
     table : DataFrame
-        One row per method, with the number of features chosen inside each fold, followed by all
-        columns and guessing. Differences are from the best row and from all columns; p-values are
-        adjusted over the methods by Holm.
+        One row per method, with the number of features chosen inside each fold,
+        followed by all columns and guessing. Differences are from the best row and from
+        all columns; p-values are adjusted over the methods by Holm.
     curve : DataFrame
-        One row per number of features of `method` on the outer folds; the last row is for all columns.
+        One row per number of features of `method` on the outer folds; the last row is
+        for all columns.
     frequency : DataFrame
-        One row per feature: the number of outer folds that selected it, and whether it is in the final set.
+        One row per feature: the number of outer folds that selected it, and whether it
+        is in the final set.
     folds : DataFrame
-        One row per outer fold: the chosen method and features, and the measures of the procedure,
-        of all columns and of guessing.
+        One row per outer fold: the chosen method and features, and the measures of the
+        procedure, of all columns and of guessing.
     notes : list of str
         Notes on what was left out or merged, and why.
     code : str
         Script that repeats the selection with scikit-learn and provsel.
     procedure, of_all, guess : ndarray of shape (n_folds,)
-        Measures of the whole procedure, of all columns, and of guessing on the outer folds.
+        Measures of the whole procedure, of all columns, and of guessing on the outer
+        folds.
     """
 
     def __init__(
@@ -73,9 +78,12 @@ class Selected:
         self.copies = dict(copies)
         self.method = problem.methods[self.final.choice.method].name
         self.features: list[str] = list(pipeline["columns"].features_)
-        self.tested = [fold.tested for fold in self.outer if fold.tested is not None]  # as all outer folds are
+        # as all outer folds are
+        self.tested = [fold.tested for fold in self.outer if fold.tested is not None]
         folds = zip(self.tested, self.outer, strict=True)
-        self.procedure = np.array([tested.values[fold.choice] for tested, fold in folds])
+        self.procedure = np.array(
+            [tested.values[fold.choice] for tested, fold in folds]
+        )
         self.of_all = np.array([tested.of_all for tested in self.tested])
         self.guess = np.array([tested.guess for tested in self.tested])
         self.ratio = float(np.mean([fold.n_test / fold.n_train for fold in self.outer]))
@@ -83,14 +91,18 @@ class Selected:
         failures: dict[str, str] = {}
         for fold in outcomes:
             failures |= fold.reasons
-        self.notes = [*notes, *(f"{name} failed: {reason}" for name, reason in failures.items())]
+        self.notes = [
+            *notes,
+            *(f"{name} failed: {reason}" for name, reason in failures.items()),
+        ]
         self.source: list[str] = []
 
     def estimate(self, values: Floats) -> Estimate:
         """Return a mean over the outer folds with its interval.
 
-        The interval of a classification error is at least as wide as that of independent rows,
-        because ten folds without errors do not prove an error of zero.
+        The interval of a classification error is at least as wide as that of
+        independent rows, because ten folds without errors do not prove an error of
+        zero.
         """
         mean = float(values.mean())
         low, high = CorrectedT(values, ratio=self.ratio).interval(0.95)
@@ -98,7 +110,8 @@ class Selected:
             if np.ptp(values) == 0:  # the t interval is meaningless for equal values
                 low, high = mean, mean
             n_tested = sum(fold.n_test for fold in self.outer)
-            n_rows = n_tested // max(1, round(n_tested / self.problem.dataset.n_rows))  # of one repeat
+            # of one repeat
+            n_rows = n_tested // max(1, round(n_tested / self.problem.dataset.n_rows))
             n_wrong = mean / 100 * n_rows
             n_right = n_rows - n_wrong
             if n_wrong > 0:
@@ -116,21 +129,38 @@ class Selected:
         measured = [self.measure.name, "low", "high"]
         lines: dict[str, dict[str, Any]] = {}
         for place, method in enumerate(self.problem.methods):
-            selections = self._selections([fold.of_methods[place] for fold in self.outer])
+            selections = self._selections(
+                [fold.of_methods[place] for fold in self.outer]
+            )
             line: dict[str, Any] = {"family": method.family}
-            line["features"] = float(np.median([selection.size for selection in selections]))
+            line["features"] = float(
+                np.median([selection.size for selection in selections])
+            )
             if method.name in self.methods.values:
                 estimate = self.estimate(self.methods.values[method.name].to_numpy())
                 line |= dict(zip(measured, estimate, strict=True))
             line["stability"] = self._stability(selections)
-            line["seconds"] = float(np.mean([tested.seconds[place] for tested in self.tested]))
+            line["seconds"] = float(
+                np.mean([tested.seconds[place] for tested in self.tested])
+            )
             lines[method.name] = line
-        for label, of_folds, n_columns in ((ALL, self.of_all, self.problem.n_columns), (GUESS, self.guess, 0)):
+        for label, of_folds, n_columns in (
+            (ALL, self.of_all, self.problem.n_columns),
+            (GUESS, self.guess, 0),
+        ):
             lines[label] = {"family": "", "features": float(n_columns)}
             lines[label] |= dict(zip(measured, self.estimate(of_folds), strict=True))
         table = pd.DataFrame.from_dict(lines, orient="index")
-        for name, differences in (("difference", self.methods.to_best()), ("to_all", self.methods.to(self.of_all))):
-            columns = {"difference": name, "low": f"{name}_low", "high": f"{name}_high", "p": f"{name}_p"}
+        for name, differences in (
+            ("difference", self.methods.to_best()),
+            ("to_all", self.methods.to(self.of_all)),
+        ):
+            columns = {
+                "difference": name,
+                "low": f"{name}_low",
+                "high": f"{name}_high",
+                "p": f"{name}_p",
+            }
             table = table.join(differences.rename(columns=columns))
         return table
 
@@ -141,8 +171,13 @@ class Selected:
         for place, method in enumerate(self.problem.methods):
             choices = [fold.of_methods[place] for fold in self.outer]
             values = zip(self.tested, choices, strict=True)
-            columns[method.name] = [np.nan if choice is None else tested.values[choice] for tested, choice in values]
-        return FoldDifferences(pd.DataFrame(columns).dropna(axis="columns"), self.ratio, self.measure.sign)
+            columns[method.name] = [
+                np.nan if choice is None else tested.values[choice]
+                for tested, choice in values
+            ]
+        return FoldDifferences(
+            pd.DataFrame(columns).dropna(axis="columns"), self.ratio, self.measure.sign
+        )
 
     @property
     def best(self) -> str:
@@ -163,7 +198,9 @@ class Selected:
 
     def _stability(self, selections: Sequence[NDArray[np.int64]]) -> float:
         try:
-            return stability(selections, self.problem.n_columns, overlap=min(self.ratio, 0.99)).index
+            return stability(
+                selections, self.problem.n_columns, overlap=min(self.ratio, 0.99)
+            ).index
         except ValueError:  # all or no features are selected in each fold
             return math.nan
 
@@ -173,12 +210,19 @@ class Selected:
         n_columns = self.problem.n_columns
         lines = []
         for place, size in enumerate(self.problem.sizes):
-            of_size = np.array([tested.values[self.final.choice.method, place] for tested in self.tested])
+            of_size = np.array(
+                [
+                    tested.values[self.final.choice.method, place]
+                    for tested in self.tested
+                ]
+            )
             if not np.isnan(of_size).any():
                 lines.append((size, *self.estimate(of_size)))
         if n_columns not in self.problem.sizes:
             lines.append((n_columns, *self.estimate(self.of_all)))
-        return pd.DataFrame(lines, columns=["features", self.measure.name, "low", "high"]).set_index("features")
+        return pd.DataFrame(
+            lines, columns=["features", self.measure.name, "low", "high"]
+        ).set_index("features")
 
     @cached_property
     def frequency(self) -> pd.DataFrame:
@@ -187,7 +231,9 @@ class Selected:
         for selection in self._selections([fold.choice for fold in self.outer]):
             counts[selection] += 1
         names = self.problem.dataset.feature_names
-        frame = pd.DataFrame({"folds": counts, "selected": np.isin(names, self.features)}, index=names)
+        frame = pd.DataFrame(
+            {"folds": counts, "selected": np.isin(names, self.features)}, index=names
+        )
         frame = frame[(frame["folds"] > 0) | frame["selected"]]
         return frame.sort_values(["selected", "folds"], ascending=False, kind="stable")
 
@@ -213,10 +259,13 @@ class Selected:
         decimals = 3
         if self.measure.is_percent:
             decimals = 1
-        elif not self.measure.scoring:  # RMSE is in units of the target: three digits of the error of guessing
+        elif not self.measure.scoring:
+            # RMSE is in units of the target: three digits of the error of guessing
             guess = float(self.guess.mean())
             decimals = max(0, 2 - math.floor(math.log10(guess))) if guess > 0 else 3
-        return Words(self.measure.name, self.measure.is_percent, decimals, self.measure.sign)
+        return Words(
+            self.measure.name, self.measure.is_percent, decimals, self.measure.sign
+        )
 
     @property
     def answer(self) -> list[str]:

@@ -21,25 +21,27 @@ from provsel.training_view import TrainingView
 class TableSelector(TransformerMixin, BaseEstimator):
     """Keep those columns of a table, unchanged, that a selector chooses after a preparation.
 
-    All columns that the preparation derives from one table column, such as the dummies of a
-    category, are chosen together and count as one.
+    All columns that the preparation derives from one table column, such as the dummies
+    of a category, are chosen together and count as one.
 
     Parameters
     ----------
     selector : selector
-        Unfitted selector with a parameter `n_features_to_select` or `k`, which is set by this class.
+        Unfitted selector with a parameter `n_features_to_select` or `k`, which is set
+        by this class.
     n_features_to_select : int
         Number of table columns to keep.
     preparation : transformer, optional
-        Preparation fitted before the selection, see `provlab.run.preparation.TablePreparation`;
-        None for a numeric table.
+        Preparation fitted before the selection, see
+        `provlab.run.preparation.TablePreparation`; None for a numeric table.
     columns : sequence of str, optional
         Names of the candidate columns; None means all.
 
     Attributes
     ----------
     features_ : list of str
-        Names of the kept columns, in order of selection. Columns of arrays are named "1", "2", ....
+        Names of the kept columns, in order of selection. Columns of arrays are named
+        "1", "2", ....
 
     Examples
     --------
@@ -74,7 +76,12 @@ class TableSelector(TransformerMixin, BaseEstimator):
         self.texts_ = [] if sparse.issparse(table) else text_columns(table)
         values, transformer = numbers_or_table(table, self.preparation)
         rows, sources = fitted_rows(transformer, values)
-        [chosen] = first_columns(self.selector, TrainingView(rows, np.asarray(y)), sources, [self.n_features_to_select])
+        [chosen] = first_columns(
+            self.selector,
+            TrainingView(rows, np.asarray(y)),
+            sources,
+            [self.n_features_to_select],
+        )
         self.features_ = [candidates[column] for column in chosen]
         self.n_features_in_ = len(names)
         return self
@@ -86,12 +93,19 @@ class TableSelector(TransformerMixin, BaseEstimator):
         if sparse.issparse(table):
             return table
         kinds = [*table.dtypes]
-        if not self.texts_ and all(isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in kinds):
-            return table.astype(np.float64)  # in one call, because there may be tens of thousands of columns
+        if not self.texts_ and all(
+            isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in kinds
+        ):
+            # in one call, because there may be tens of thousands of columns
+            return table.astype(np.float64)
         columns = {}
         for name in self.features_:
             is_text = name in self.texts_
-            columns[name] = _as_texts(table[name]) if is_text else pd.to_numeric(table[name]).astype(np.float64)
+            columns[name] = (
+                _as_texts(table[name])
+                if is_text
+                else pd.to_numeric(table[name]).astype(np.float64)
+            )
         return pd.DataFrame(columns, index=table.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -118,7 +132,11 @@ def _columns_of(X: Any, names: Sequence[str]) -> Any:
     chosen = [places[name] for name in names]
     if sparse.issparse(X):
         return sparse.csr_array(X)[:, chosen]
-    frame = X.iloc[:, chosen] if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X)[:, chosen])
+    frame = (
+        X.iloc[:, chosen]
+        if hasattr(X, "iloc")
+        else pd.DataFrame(np.asarray(X)[:, chosen])
+    )
     return frame.set_axis(list(names), axis=1)
 
 
@@ -136,8 +154,8 @@ def text_columns(table: pd.DataFrame) -> list[str]:
 def numbers_or_table(table: Any, preparation: Any) -> tuple[Any, Any]:
     """Return a table in the fastest form for its preparation, and the preparation.
 
-    A numeric table is returned as an array: for thousands of columns, fitting to arrays takes a
-    tenth of the time.
+    A numeric table is returned as an array: for thousands of columns, fitting to arrays
+    takes a tenth of the time.
     """
     is_sparse = sparse.issparse(table)
     has_texts = not is_sparse and text_columns(table)
@@ -177,9 +195,9 @@ def first_columns(
 ) -> list[NDArray[np.int64]]:
     """Return the table columns that a selector keeps at each of the given increasing sizes, best first.
 
-    A table column counts as kept if a column derived from it is kept. If several are derived from
-    one, more columns are requested from the selector until enough table columns are kept. There may
-    be fewer.
+    A table column counts as kept if a column derived from it is kept. If several are
+    derived from one, more columns are requested from the selector until enough table
+    columns are kept. There may be fewer.
     """
     chosen = []
     count = 0
@@ -198,7 +216,8 @@ def first_columns(
 def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
     """Return the columns that a selector keeps when `count` are requested; fits on one view share the ranking."""
     if isinstance(selector, BaseSelector):
-        selector = copy.copy(selector)  # it is unfitted and has only parameters, and `clone` takes as long as a fit
+        # it is unfitted and has only parameters, and `clone` takes as long as a fit
+        selector = copy.copy(selector)
         selector.n_features_to_select = count
         return selector.fit_view(view).indices_
     fitted = sized(selector, count).fit(view.X, view.y)

@@ -21,12 +21,13 @@ class BaggedSelector(RankedSelector):
     ----------
     n_features_to_select : int or float
     selector : selector
-        Selector of provsel with `n_features_to_select` and `ranking_`. It must rank all features
-        even if one is requested. Features with equal ranks, such as those of one elimination round,
-        share the mean of their ranks.
+        Selector of provsel with `n_features_to_select` and `ranking_`. It must rank all
+        features even if one is requested. Features with equal ranks, such as those of
+        one elimination round, share the mean of their ranks.
     n_bags : int, default=20
     task : {"auto", "classification", "regression"}, default="auto"
-        Kind of target, as for provsel's selectors. Each sample has as many rows of each class as the data.
+        Kind of target, as for provsel's selectors. Each sample has as many rows of each
+        class as the data.
     random_state : int, Generator or None, default=0
 
     Source: Abeel, Helleputte, Van de Peer, Dupont, Saeys (2010), with equal weights.
@@ -50,7 +51,9 @@ class BaggedSelector(RankedSelector):
         self.task = task
         self.random_state = random_state
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         check_integer("BaggedSelector", "n_bags", self.n_bags, minimum=1)
         settings = self._settings(rows)
         total = np.zeros(rows.X.shape[1])
@@ -58,7 +61,11 @@ class BaggedSelector(RankedSelector):
             bag = _bootstrap(rows, rng)
             if self.selector.is_random:
                 settings["random_state"] = int(rng.integers(2**31))
-            selector = clone(self.selector).set_params(**settings).fit(rows.X[bag], rows.y[bag])
+            selector = (
+                clone(self.selector)
+                .set_params(**settings)
+                .fit(rows.X[bag], rows.y[bag])
+            )
             if not hasattr(selector, "ranking_"):
                 raise self._unusable()
             total += rankdata(selector.ranking_)
@@ -66,12 +73,18 @@ class BaggedSelector(RankedSelector):
 
     def _settings(self, rows: RankedRows) -> dict[str, Any]:
         """Return the parameters to set on the selector; raise if it cannot rank all features."""
-        parameters = self.selector.get_params(deep=False) if isinstance(self.selector, BaseSelector) else {}
+        parameters = (
+            self.selector.get_params(deep=False)
+            if isinstance(self.selector, BaseSelector)
+            else {}
+        )
         if "n_features_to_select" not in parameters:
             raise self._unusable()
         settings: dict[str, Any] = {"n_features_to_select": 1}
         if "task" in parameters:  # the task guessed from a sample may differ
-            settings["task"] = "regression" if rows.classes is None else "classification"
+            settings["task"] = (
+                "regression" if rows.classes is None else "classification"
+            )
         return settings
 
     def _unusable(self) -> ValueError:

@@ -1,7 +1,7 @@
 """Methods of other packages as ranked selectors for classes and numbers: paths, weights and trees.
 
-Each ranks the features once for all requested numbers. Features that a path leaves out follow in
-the order of their F statistics.
+Each ranks the features once for all requested numbers. Features that a path leaves out
+follow in the order of their F statistics.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class PackagedSelector(RankedSelector):
     task : {"auto", "classification", "regression"}, default="auto"
         Kind of target, as for provsel's selectors.
     version : str, optional
-        Version of the package, or its first components such as "1.9". It is part of the keys of
-        trials, and `fit` refuses other versions. None accepts any version.
+        Version of the package, or its first components such as "1.9". It is part of the
+        keys of trials, and `fit` refuses other versions. None accepts any version.
     """
 
     algorithm_version = 1
@@ -71,7 +71,9 @@ class PackagedSelector(RankedSelector):
         name = super()._shared_name(count)
         return None if name is None else f"{name} at least {max(count or 0, LEAST)}"
 
-    def _rank(self, rows: RankedRows, count: int | None, rng: np.random.Generator) -> Ranking:
+    def _rank(
+        self, rows: RankedRows, count: int | None, rng: np.random.Generator
+    ) -> Ranking:
         check_version(type(self).__name__, self.package, self.version)
         n_features = rows.X.shape[1]
         return self._order(rows, min(max(count or 0, LEAST), n_features))
@@ -84,7 +86,8 @@ class PackagedSelector(RankedSelector):
 def targets_of(rows: RankedRows) -> Floats:
     """Return the regression targets, shape (n_targets, n): a 0/1 indicator per class, or the numbers.
 
-    Two classes have one target. Numbers are standardised, because the tolerances of solvers do not depend on the unit.
+    Two classes have one target. Numbers are standardised, because the tolerances of
+    solvers do not depend on the unit.
     """
     if rows.classes is None:
         return scale(rows.y)[None, :]
@@ -93,7 +96,11 @@ def targets_of(rows: RankedRows) -> Floats:
 
 def f_scores(rows: RankedRows) -> Floats:
     """Return scikit-learn's F statistics, with 0 for constant columns."""
-    statistic = feature_selection.f_regression if rows.classes is None else feature_selection.f_classif
+    statistic = (
+        feature_selection.f_regression
+        if rows.classes is None
+        else feature_selection.f_classif
+    )
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # about constant columns
         scores = statistic(rows.X, rows.y)[0]
@@ -103,7 +110,8 @@ def f_scores(rows: RankedRows) -> Floats:
 def by_entry(paths: Floats, rows: RankedRows) -> Ranking:
     """Return the order in which features enter a path of absolute coefficients, shape (n_steps, d).
 
-    Features that enter at the same step are ordered by their coefficients there. Features that never enter come last.
+    Features that enter at the same step are ordered by their coefficients there.
+    Features that never enter come last.
     """
     entered = np.flatnonzero(paths.any(axis=0))
     step = np.argmax(paths[:, entered] > 0, axis=0)
@@ -116,7 +124,8 @@ class SVMWeightsSelector(PackagedSelector):
 
     For several classes, the norm over the classes is used.
 
-    Source: Guyon, Weston, Barnhill, Vapnik (2002), without the recursion; scikit-learn's `LinearSVC`, `LinearSVR`.
+    Source: Guyon, Weston, Barnhill, Vapnik (2002), without the recursion;
+    scikit-learn's `LinearSVC`, `LinearSVR`.
     """
 
     takes_sparse = True
@@ -125,19 +134,27 @@ class SVMWeightsSelector(PackagedSelector):
         if rows.classes is None:
             [target] = targets_of(rows)  # C and epsilon depend on its unit
             regression = LinearSVR(
-                epsilon=0.1, loss="squared_epsilon_insensitive", dual="auto", max_iter=10_000, random_state=0
+                epsilon=0.1,
+                loss="squared_epsilon_insensitive",
+                dual="auto",
+                max_iter=10_000,
+                random_state=0,
             )
             return Ranking.by_scores(np.abs(regression.fit(rows.X, target).coef_))
-        model = LinearSVC(dual="auto", max_iter=10_000, random_state=0).fit(rows.X, rows.y)
+        model = LinearSVC(dual="auto", max_iter=10_000, random_state=0).fit(
+            rows.X, rows.y
+        )
         return Ranking.by_scores(np.linalg.norm(model.coef_, axis=0))
 
 
 class L1PathSelector(PackagedSelector):
     """Order of entry in an L1 path: logistic regression for each class, or the lasso for numbers.
 
-    There are twenty penalties, from the smallest that keeps no feature to a thousandth of it.
+    There are twenty penalties, from the smallest that keeps no feature to a thousandth
+    of it.
 
-    Source: Tibshirani (1996); Ng (2004); scikit-learn's `LogisticRegression` and `Lasso`.
+    Source: Tibshirani (1996); Ng (2004); scikit-learn's `LogisticRegression` and
+    `Lasso`.
     """
 
     takes_sparse = True
@@ -155,13 +172,23 @@ class L1PathSelector(PackagedSelector):
 def _logistic_steps(rows: RankedRows) -> Iterator[Floats]:
     """Yield the largest weight of each feature over the classes, shape (d,), penalty by penalty."""
     # scikit-learn has renamed the parameter
-    penalty = {"l1_ratio": 1.0} if LogisticRegression().penalty == "deprecated" else {"penalty": "l1"}
+    penalty = (
+        {"l1_ratio": 1.0}
+        if LogisticRegression().penalty == "deprecated"
+        else {"penalty": "l1"}
+    )
     targets = targets_of(rows)
     least = [l1_min_c(rows.X, target, loss="log") for target in targets]
     for factor in np.geomspace(1, 1000, N_STEPS):
         largest = np.zeros(rows.X.shape[1])
         for target, C in zip(targets, least, strict=True):
-            model = LogisticRegression(C=factor * C, solver="liblinear", max_iter=1000, random_state=0, **penalty)
+            model = LogisticRegression(
+                C=factor * C,
+                solver="liblinear",
+                max_iter=1000,
+                random_state=0,
+                **penalty,
+            )
             largest = np.maximum(largest, np.abs(model.fit(rows.X, target).coef_[0]))
         yield largest
 
@@ -169,12 +196,17 @@ def _logistic_steps(rows: RankedRows) -> Iterator[Floats]:
 def _lasso_steps(rows: RankedRows) -> Iterator[Floats]:
     """Yield the weight of each feature in the lasso, shape (d,), penalty by penalty."""
     [target] = targets_of(rows)
-    X = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else np.asfortranarray(rows.X - rows.X.mean(axis=0))
+    X = (
+        sparse.csc_array(rows.X)
+        if sparse.issparse(rows.X)
+        else np.asfortranarray(rows.X - rows.X.mean(axis=0))
+    )
     largest = np.abs(X.T @ target).max() / target.size
     model = Lasso(warm_start=True)
     for share in np.geomspace(1, 0.001, N_STEPS):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # at small penalties, when most features have entered
+            # at small penalties, when most features have entered
+            warnings.simplefilter("ignore", ConvergenceWarning)
             model.set_params(alpha=largest * share).fit(X, target)
         yield np.abs(model.coef_)
 
@@ -182,7 +214,8 @@ def _lasso_steps(rows: RankedRows) -> Iterator[Floats]:
 class MCPPathSelector(PackagedSelector):
     """Order of entry in a least-squares path with the minimax concave penalty, on numbers or each class.
 
-    There are twenty penalties, from the smallest that drops all features to a hundredth of it; gamma is 3.
+    There are twenty penalties, from the smallest that drops all features to a hundredth
+    of it; gamma is 3.
 
     Source: Zhang (2010); Bertrand, Klopfenstein, Bannier, Gidel, Massias (2022), skglm.
     """
@@ -196,7 +229,9 @@ class MCPPathSelector(PackagedSelector):
         paths = np.zeros((N_STEPS, X.shape[1]))
         for target in targets_of(rows):
             centred = target - target.mean()
-            penalties = np.abs(X.T @ centred).max() / len(X) * np.geomspace(1, 0.01, N_STEPS)
+            penalties = (
+                np.abs(X.T @ centred).max() / len(X) * np.geomspace(1, 0.01, N_STEPS)
+            )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the problem is not convex
                 coefficients = MCPRegression(max_iter=20).path(X, centred, penalties)[1]
@@ -217,7 +252,9 @@ class LeastAnglesSelector(PackagedSelector):
         for active in _least_angles(rows, most):
             places[active] = np.minimum(places[active], np.arange(active.size))
         order = np.argsort(places, kind="stable")
-        return Ranking(completed(order[: np.count_nonzero(np.isfinite(places))], f_scores(rows)))
+        return Ranking(
+            completed(order[: np.count_nonzero(np.isfinite(places))], f_scores(rows))
+        )
 
 
 def _least_angles(rows: RankedRows, most: int) -> Iterator[NDArray[np.int64]]:
@@ -225,8 +262,11 @@ def _least_angles(rows: RankedRows, most: int) -> Iterator[NDArray[np.int64]]:
     X = scale(np.asfortranarray(rows.X))  # as `lars_path` needs it
     for target in targets_of(rows):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the path ends early if the columns are exhausted
-            _, active, _ = lars_path(X, target - target.mean(), method="lar", max_iter=most)
+            # the path ends early if the columns are exhausted
+            warnings.simplefilter("ignore")
+            _, active, _ = lars_path(
+                X, target - target.mean(), method="lar", max_iter=most
+            )
         yield np.asarray(active, dtype=np.int64)
 
 
@@ -244,9 +284,14 @@ class FastCanSelector(PackagedSelector):
         count = min(most, len(rows.X) - 1)
         while True:
             try:
-                fitted = fastcan.FastCan(count, verbose=0).fit(rows.X, targets_of(rows).T)
-            except RuntimeError as error:  # the columns are exhausted; the message states when
-                told = re.search(r"with the (\d+) selected|selecting the (\d+)", str(error))
+                fitted = fastcan.FastCan(count, verbose=0).fit(
+                    rows.X, targets_of(rows).T
+                )
+            except RuntimeError as error:
+                # the columns are exhausted; the message states when
+                told = re.search(
+                    r"with the (\d+) selected|selecting the (\d+)", str(error)
+                )
                 fewer = 0 if told is None else int(told[1] or int(told[2]) - 1)
                 if not 0 < fewer < count:
                     raise
@@ -258,7 +303,8 @@ class FastCanSelector(PackagedSelector):
 class ExtraTreesSelector(PackagedSelector):
     """Mean decrease of impurity in 250 extremely randomised trees.
 
-    Source: Geurts, Ernst, Wehenkel (2006); scikit-learn's `ExtraTreesClassifier`, `ExtraTreesRegressor`.
+    Source: Geurts, Ernst, Wehenkel (2006); scikit-learn's `ExtraTreesClassifier`,
+    `ExtraTreesRegressor`.
     """
 
     takes_sparse = True
@@ -276,12 +322,21 @@ class BoostingGainSelector(PackagedSelector):
 
     Features without a split follow in the order of their F statistics.
 
-    Source: Friedman (2001); scikit-learn's `GradientBoostingClassifier`, `GradientBoostingRegressor`.
+    Source: Friedman (2001); scikit-learn's `GradientBoostingClassifier`,
+    `GradientBoostingRegressor`.
     """
 
     def _order(self, rows: RankedRows, most: int) -> Ranking:
-        boosting = GradientBoostingRegressor if rows.classes is None else GradientBoostingClassifier
-        gains = boosting(n_estimators=100, max_features="sqrt", random_state=0).fit(rows.X, rows.y).feature_importances_
+        boosting = (
+            GradientBoostingRegressor
+            if rows.classes is None
+            else GradientBoostingClassifier
+        )
+        gains = (
+            boosting(n_estimators=100, max_features="sqrt", random_state=0)
+            .fit(rows.X, rows.y)
+            .feature_importances_
+        )
         split = np.flatnonzero(gains)
         best_first = split[np.argsort(-gains[split], kind="stable")]
         return Ranking(completed(best_first, f_scores(rows)), gains)

@@ -21,7 +21,8 @@ class TunedSelector(BaseSelector):
     ----------
     selector : selector
     grid : mapping
-        Values of each parameter. Of parameters that are equally good, the first are chosen.
+        Values of each parameter. Of parameters that are equally good, the first are
+        chosen.
     model : estimator
         Trained on the selected features.
     cv : int, default=3
@@ -38,7 +39,8 @@ class TunedSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, if the selector cannot be fitted with one of the values on one of the folds.
+        From `fit`, if the selector cannot be fitted with one of the values on one of
+        the folds.
     """
 
     algorithm_version = 1
@@ -62,8 +64,15 @@ class TunedSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         pipeline = Pipeline([("selector", self.selector), ("model", self.model)])
         grid = {f"selector__{name}": list(values) for name, values in self.grid.items()}
-        search = GridSearchCV(pipeline, grid, cv=self.cv, scoring=self.scoring, error_score="raise")
+        search = GridSearchCV(
+            pipeline, grid, cv=self.cv, scoring=self.scoring, error_score="raise"
+        )
         search.fit(view.X, view.y)
         fitted = search.best_estimator_["selector"]
-        best = {name.removeprefix("selector__"): value for name, value in search.best_params_.items()}
-        return Selection(fitted.indices_, fitted.weights_, {"selector": fitted, "best_params": best})
+        best = {
+            name.removeprefix("selector__"): value
+            for name, value in search.best_params_.items()
+        }
+        return Selection(
+            fitted.indices_, fitted.weights_, {"selector": fitted, "best_params": best}
+        )

@@ -12,7 +12,8 @@ def check_version(subject: str, package: str, stated: str | None) -> None:
     installed = installed_version(package)
     if installed is None:
         raise ModuleNotFoundError(
-            f"{subject}: expected the package {package}, got none; {to_install('benchmark')}.", name=package
+            f"{subject}: expected the package {package}, got none; {to_install('benchmark')}.",
+            name=package,
         )
     if stated is not None and not f"{installed}.".startswith(f"{stated}."):
         raise ImportError(

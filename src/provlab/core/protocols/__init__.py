@@ -1,14 +1,21 @@
 """Protocols, which define how trials are measured: each class declares columns, checks cells and chooses rows.
 
-scikit-learn is imported only when needed, because plans and stores are read without it. The
-measurements are in `provlab.run.measuring`.
+scikit-learn is imported only when needed, because plans and stores are read without it.
+The measurements are in `provlab.run.measuring`.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from provlab.core.protocols.base import FOLD_COLUMNS, SELECTED, AbstractProtocol, Method, columns, predicts_numbers
+from provlab.core.protocols.base import (
+    FOLD_COLUMNS,
+    SELECTED,
+    AbstractProtocol,
+    Method,
+    columns,
+    predicts_numbers,
+)
 from provlab.core.protocols.folds import (
     AbstractFolds,
     AbstractStatedFolds,
@@ -35,15 +42,33 @@ CLASSES: tuple[type[AbstractProtocol], ...] = (
     StreamedTraining, Clustering, SelectionOnly, BenchmarkFolds, BenchmarkSample, BenchmarkTimeOrder, BenchmarkSplitter,
 )  # fmt: skip
 
-PROTOCOLS: dict[str, AbstractProtocol] = {protocol.name: protocol() for protocol in CLASSES}
+PROTOCOLS: dict[str, AbstractProtocol] = {
+    protocol.name: protocol() for protocol in CLASSES
+}
 """Protocols by their names in configs and keys: `protocol.split`."""
 
 COLUMNS = (
-    *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
+    *columns(
+        "text",
+        "key",
+        "cell",
+        "dataset",
+        "data",
+        "content",
+        "source",
+        "setting",
+        "config",
+    ),
     *columns("int32", "repeat", "fold", "draw", low=0),
     *columns("int64", "seed", "split_seed", low=0),
     *columns("int32", "n_classes", low=0),
-    *dict.fromkeys([*FOLD_COLUMNS, *SELECTED, *(column for protocol in CLASSES for column in protocol.columns)]),
+    *dict.fromkeys(
+        [
+            *FOLD_COLUMNS,
+            *SELECTED,
+            *(column for protocol in CLASSES for column in protocol.columns),
+        ]
+    ),
     *columns("text", "environment", "git_revision"),
     *columns("seconds", "task_cpu"),
 )
@@ -62,7 +87,9 @@ def protocol_named(name: object) -> AbstractProtocol:
         If the name is unknown.
     """
     if not isinstance(name, str) or name not in PROTOCOLS:
-        raise ValueError(f"protocol.split: expected one of {tuple(PROTOCOLS)}, got {name!r:.80}.")
+        raise ValueError(
+            f"protocol.split: expected one of {tuple(PROTOCOLS)}, got {name!r:.80}."
+        )
     return PROTOCOLS[name]
 
 

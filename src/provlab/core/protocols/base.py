@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Kind = Literal[
-    "text", "int32", "int64", "number", "seconds", "volatile bytes", "features", "counts", "names", "weights"
+    "text",
+    "int32",
+    "int64",
+    "number",
+    "seconds",
+    "volatile bytes",
+    "features",
+    "counts",
+    "names",
+    "weights",
 ]
 
 
@@ -40,9 +49,9 @@ class Column(NamedTuple):
     ----------
     name : str
     kind : str
-        "text", "int32", "int64" or "number"; "features" and "counts" are lists of int32, and
-        "names" and "weights" lists of strings and numbers. "seconds" and "volatile bytes" differ
-        between two runs of the same trial on the same machine.
+        "text", "int32", "int64" or "number"; "features" and "counts" are lists of
+        int32, and "names" and "weights" lists of strings and numbers. "seconds" and
+        "volatile bytes" differ between two runs of the same trial on the same machine.
     default : value
         Value for a trial whose protocol measures something else.
     low, high : float
@@ -56,7 +65,9 @@ class Column(NamedTuple):
     high: float = math.inf
 
 
-def columns(kind: Kind, *names: str, low: float = -math.inf, high: float = math.inf) -> tuple[Column, ...]:
+def columns(
+    kind: Kind, *names: str, low: float = -math.inf, high: float = math.inf
+) -> tuple[Column, ...]:
     """Return columns of one kind and range, empty by default; seconds and bytes are never negative."""
     if kind in ("seconds", "volatile bytes"):
         low, high = 0.0, sys.float_info.max
@@ -68,7 +79,11 @@ def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
     declared: dict[str, Column] = {}
     for theorem in theorems:
         for name, kind in theorem.columns().items():
-            declared[name] = Column(name, "text", NOT_MEASURED) if kind is str else Column(name, "number", math.nan)
+            declared[name] = (
+                Column(name, "text", NOT_MEASURED)
+                if kind is str
+                else Column(name, "number", math.nan)
+            )
     return tuple(declared.values())
 
 
@@ -83,13 +98,18 @@ def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[st
     classes, codes = np.unique(dataset.y, return_inverse=True)
     counts = np.bincount(codes[rows], minlength=classes.size)
     k = int(counts.argmin())
-    return str(classes[k]) if dataset.class_names is None else repr(str(dataset.class_names[k])), int(counts[k])
+    return str(classes[k]) if dataset.class_names is None else repr(
+        str(dataset.class_names[k])
+    ), int(counts[k])
 
 
-def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True) -> None:
+def check_rows(
+    dataset: Dataset, train: Rows, test: Rows, fold: int, *, every_class: bool = True
+) -> None:
     """Raise if a fold has no test rows, splits a group, or has training rows that lack a class.
 
-    Without `every_class`, a class may be missing, as scikit-learn allows for given splits.
+    Without `every_class`, a class may be missing, as scikit-learn allows for given
+    splits.
 
     Raises
     ------
@@ -165,7 +185,8 @@ coefficient vector, in the order of selection, if there are at most `fitting.MAX
 
 @cache
 def _warn_once(setting: str, split: str) -> None:
-    log.warning("%s does not apply to %s", setting, split)  # once, because an artefact may have thousands of such cells
+    # once, because an artefact may have thousands of such cells
+    log.warning("%s does not apply to %s", setting, split)
 
 
 @lru_cache(maxsize=4096)
@@ -180,7 +201,9 @@ def _kind(model: str) -> str | None:
 def _takes_weights(model: str) -> bool:
     from sklearn.utils.validation import has_fit_parameter
 
-    return bool(has_fit_parameter(build("model", json.loads(model)["config"]), "sample_weight"))
+    return bool(
+        has_fit_parameter(build("model", json.loads(model)["config"]), "sample_weight")
+    )
 
 
 def predicts_numbers(model: Mapping[str, Any]) -> bool:
@@ -198,19 +221,23 @@ class AbstractProtocol(ABC):
     trial : str
         Name of the measurement of a trial in `provlab.run.measuring.MEASURED`.
     fixed : mapping
-        Settings with fixed values, which settings of a sweep or artefact for k-fold columns do not change.
+        Settings with fixed values, which settings of a sweep or artefact for k-fold
+        columns do not change.
     repeats_are_seeds : bool
-        Whether all repeats have the same rows, so that a task is one repeat of one cell.
+        Whether all repeats have the same rows, so that a task is one repeat of one
+        cell.
     keeps_fold : bool
-        Whether the tasks of a worker share the fold, because nothing in it depends on the repeat
-        and costs from scratch are not measured.
+        Whether the tasks of a worker share the fold, because nothing in it depends on
+        the repeat and costs from scratch are not measured.
     uses_model, clusters, scores, limits, measures_memory : bool
-        Whether a model is fitted, whether it clusters, whether its predictions for test rows are judged here, whether
-        `protocol.limit` ends a selection, and whether the memory of a selection is measured.
+        Whether a model is fitted, whether it clusters, whether its predictions for test
+        rows are judged here, whether `protocol.limit` ends a selection, and whether the
+        memory of a selection is measured.
     every_class : bool
         Whether the training rows of a fold must have rows of each class.
     columns : tuple of Column
-        Measurements of a trial in addition to the selection, see `provlab.run.measuring`.
+        Measurements of a trial in addition to the selection, see
+        `provlab.run.measuring`.
     """
 
     name: ClassVar[str]
@@ -230,8 +257,15 @@ class AbstractProtocol(ABC):
         """Return the effective settings of a config; warn about settings that do not apply."""
         for name, value in self.fixed.items():
             if protocol.get(name, value) != value:
-                says = "whose folds are those of the data" if value is None else f"which has {name} = {value}"
-                _warn_once(f"protocol.{name}={protocol[name]}", f"the split {self.name}, {says}")
+                says = (
+                    "whose folds are those of the data"
+                    if value is None
+                    else f"which has {name} = {value}"
+                )
+                _warn_once(
+                    f"protocol.{name}={protocol[name]}",
+                    f"the split {self.name}, {says}",
+                )
         settings = {**protocol, **self.fixed}
         if protocol.get("scoring"):
             scorers = stated_scorers(protocol["scoring"])
@@ -251,7 +285,9 @@ class AbstractProtocol(ABC):
 
         selector = component_class("selector", method.selector)
         if method.setting not in SETTINGS:
-            raise ValueError(f"protocol.setting: expected one of {SETTINGS}, got {method.setting!r}.")
+            raise ValueError(
+                f"protocol.setting: expected one of {SETTINGS}, got {method.setting!r}."
+            )
         selects = issubclass(selector, BaseSelector) or (
             method.setting == "supervised" and hasattr(selector, "get_support")
         )
@@ -264,19 +300,31 @@ class AbstractProtocol(ABC):
         check_importances(component_json("selector", method.selector))
         for name in ("repeats", "draws"):
             if not isinstance(protocol[name], int) or protocol[name] < 1:
-                raise ValueError(f"protocol.{name}: expected a positive integer, got {protocol[name]!r}.")
+                raise ValueError(
+                    f"protocol.{name}: expected a positive integer, got {protocol[name]!r}."
+                )
         for name, value in self.fixed.items():
             if value not in (None, protocol[name]):
                 raise ValueError(
                     f"protocol.{name}: expected {value!r} for the split {self.name}, got {protocol[name]!r}."
                 )
-        if self.uses_model and (_kind(component_json("model", method.model)) == "clusterer") != self.clusters:
+        if (
+            self.uses_model
+            and (_kind(component_json("model", method.model)) == "clusterer")
+            != self.clusters
+        ):
             raise ValueError(
                 f"protocol.split: expected all_rows together with a clustering model, and with no other, got "
                 f"{self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."
             )
-        needs_support = self.uses_model and method.setting == "supervised" and predicts_numbers(method.model)
-        if needs_support and not hasattr(component_class("model", method.model), "n_support_"):
+        needs_support = (
+            self.uses_model
+            and method.setting == "supervised"
+            and predicts_numbers(method.model)
+        )
+        if needs_support and not hasattr(
+            component_class("model", method.model), "n_support_"
+        ):
             raise ValueError(
                 f"protocol.setting: expected protocol.setting=unsupervised with {method.model['_target_']}, which "
                 f"has no support "
@@ -328,7 +376,9 @@ class AbstractProtocol(ABC):
             )
 
     @abstractmethod
-    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+    def rows(
+        self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int
+    ) -> tuple[Rows, Rows]:
         """Return the training and test rows of a fold of the repeat with seed `split_seed`."""
 
     def check_folds(self, dataset: Dataset, n_splits: int) -> None:
@@ -347,11 +397,15 @@ class AbstractOwnSplit(AbstractProtocol):
 
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "repeats": 1}
 
-    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+    def rows(
+        self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int
+    ) -> tuple[Rows, Rows]:
         """Return the official split of the data set; the other arguments are not used."""
         if dataset.official_train is None:
             raise ValueError(
                 f"data set {dataset.name}: expected an official split, got none; use protocol=tenfold, "
                 f"or load a form of the data set that has its test rows (such as dataset.part=all)."
             )
-        return dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[0]
+        return dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[
+            0
+        ]

@@ -50,7 +50,8 @@ splits that use it.
 class AbstractPrediction(AbstractProtocol):
     """A protocol that trains on some rows and tests on others.
 
-    A regression has r2, rmse and mae instead of the error: R^2 on the test rows, and errors in units of the target.
+    A regression has r2, rmse and mae instead of the error: R^2 on the test rows, and
+    errors in units of the target.
     """
 
     trial = "predictions"
@@ -75,28 +76,47 @@ class AbstractFolds(AbstractPrediction):
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Also raise if there are fewer folds than `fewest_folds`."""
-        if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < self.fewest_folds:
+        if (
+            not isinstance(protocol["n_splits"], int)
+            or protocol["n_splits"] < self.fewest_folds
+        ):
             least = self.fewest_folds - 1
-            raise ValueError(f"protocol.n_splits: expected an integer above {least}, got {protocol['n_splits']!r}.")
+            raise ValueError(
+                f"protocol.n_splits: expected an integer above {least}, got {protocol['n_splits']!r}."
+            )
         super().check(protocol, method)
 
     @abstractmethod
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return a scikit-learn splitter for a data set; raise if such folds are impossible."""
 
-    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+    def splits(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> Iterator[tuple[Rows, Rows]]:
         """Return the training and test rows of each fold."""
         splitter = self.splitter(dataset, n_splits, split_seed)
-        return iter(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups_for(splitter, dataset.groups)))
+        return iter(
+            splitter.split(
+                np.zeros(len(dataset.y)),
+                dataset.y,
+                groups_for(splitter, dataset.groups),
+            )
+        )
 
-    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+    def rows(
+        self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int
+    ) -> tuple[Rows, Rows]:
         """Return one fold of the splitter."""
         return next(islice(self.splits(dataset, n_splits, split_seed), fold, None))
 
     def check_folds(self, dataset: Dataset, n_splits: int) -> None:
         """Raise if no fold of a data set has test rows and training rows of each class."""
         first = None
-        for fold, (train, test) in enumerate(self.splits(dataset, n_splits, split_seed=0)):
+        for fold, (train, test) in enumerate(
+            self.splits(dataset, n_splits, split_seed=0)
+        ):
             try:
                 check_rows(dataset, train, test, fold, every_class=self.every_class)
             except ValueError as error:
@@ -115,7 +135,9 @@ class KFold(AbstractFolds):
 
     name = "kfold"
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return a shuffled splitter, stratified for classes, that keeps any groups together."""
         from sklearn import model_selection
 
@@ -134,7 +156,9 @@ class KFold(AbstractFolds):
         if not dataset.is_regression:
             check_class_sizes(dataset, n_splits)
         name = f"{'' if dataset.is_regression else 'Stratified'}{'' if n_groups is None else 'Group'}KFold"
-        return getattr(model_selection, name)(n_splits, shuffle=True, random_state=split_seed)
+        return getattr(model_selection, name)(
+            n_splits, shuffle=True, random_state=split_seed
+        )
 
 
 def check_class_sizes(dataset: Dataset, n_splits: int) -> None:
@@ -160,7 +184,9 @@ class InverseKFold(KFold):
 
     name = "kfold_inverse"
 
-    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+    def splits(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> Iterator[tuple[Rows, Rows]]:
         """Yield the folds of the shuffled split with training and test rows swapped."""
         for rest, single_fold in super().splits(dataset, n_splits, split_seed):
             yield single_fold, rest
@@ -172,12 +198,16 @@ class TimeOrder(AbstractFolds):
     name = "time_order"
     fixed: ClassVar[Mapping[str, Any]] = {"repeats": 1}
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return scikit-learn's splitter for time series."""
         return blocks_of_time(dataset, n_splits)
 
 
-def blocks_of_time(dataset: Dataset, n_splits: int, max_train_size: int | None = None) -> BaseCrossValidator:
+def blocks_of_time(
+    dataset: Dataset, n_splits: int, max_train_size: int | None = None
+) -> BaseCrossValidator:
     """Return scikit-learn's splitter for time series, with an optional limit on training rows.
 
     Raises
@@ -202,7 +232,9 @@ class AbstractStatedFolds(AbstractFolds):
 
     def count_folds(self, dataset: Dataset) -> int:
         """Return the number of folds of a data set."""
-        return self.splitter(dataset, 0, 0).get_n_splits(dataset.X, dataset.y, dataset.groups)
+        return self.splitter(dataset, 0, 0).get_n_splits(
+            dataset.X, dataset.y, dataset.groups
+        )
 
 
 class LeaveOneGroupOut(AbstractStatedFolds):
@@ -210,7 +242,9 @@ class LeaveOneGroupOut(AbstractStatedFolds):
 
     name = "leave_one_group_out"
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return a splitter with a fold for each group."""
         from sklearn.model_selection import LeaveOneGroupOut as Splitter
 
@@ -228,11 +262,17 @@ class FixedFolds(AbstractStatedFolds):
 
     name = "fixed_folds"
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return a splitter with the folds of the data set."""
         from sklearn.model_selection import PredefinedSplit
 
-        folds = () if dataset.folds is None else np.unique(dataset.folds[dataset.folds >= 0])
+        folds = (
+            ()
+            if dataset.folds is None
+            else np.unique(dataset.folds[dataset.folds >= 0])
+        )
         if len(folds) < 2:
             raise ValueError(
                 f"data set {dataset.name}: expected at least two folds for the split {self.name}, got "
@@ -248,7 +288,9 @@ class GivenSplits(AbstractStatedFolds):
     every_class = False
     fewest_folds = 1
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return scikit-learn's splitter for given splits."""
         from sklearn.model_selection import check_cv
 
@@ -288,18 +330,24 @@ class SplitterFolds(AbstractStatedFolds):
             )
         return build("splitter", config)
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return the splitter that the config names."""
         splitter = self._built()
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = split_seed
         return splitter
 
-    def splits(self, dataset: Dataset, n_splits: int, split_seed: int) -> Iterator[tuple[Rows, Rows]]:
+    def splits(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> Iterator[tuple[Rows, Rows]]:
         """Yield the training and test rows of each fold; any error of a foreign class becomes a ValueError."""
         splitter = self.splitter(dataset, n_splits, split_seed)
         with _faults_of(splitter, dataset):
-            for train, test in splitter.split(dataset.X, dataset.labels, groups_for(splitter, dataset.groups)):
+            for train, test in splitter.split(
+                dataset.X, dataset.labels, groups_for(splitter, dataset.groups)
+            ):
                 yield rows_from(train, dataset.n_rows), rows_from(test, dataset.n_rows)
 
     def count_folds(self, dataset: Dataset) -> int:
@@ -328,7 +376,9 @@ def _faults_of(splitter: Any, dataset: Dataset) -> Iterator[None]:
 def groups_for(splitter: Any, groups: Any) -> Any:
     """Return groups only for splitters that use them, because other scikit-learn splitters warn about them."""
     is_of_scikit_learn = type(splitter).__module__.startswith("sklearn.")
-    return groups if "Group" in type(splitter).__name__ or not is_of_scikit_learn else None
+    return (
+        groups if "Group" in type(splitter).__name__ or not is_of_scikit_learn else None
+    )
 
 
 class OfficialSplit(AbstractPrediction, AbstractOwnSplit):
@@ -343,7 +393,9 @@ class AbstractWholeRows(AbstractProtocol):
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "setting": "unsupervised"}
     repeats_are_seeds = True
 
-    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+    def rows(
+        self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int
+    ) -> tuple[Rows, Rows]:
         """Return all rows; the other arguments are not used."""
         return np.arange(len(dataset.y)), np.arange(0)
 
@@ -351,7 +403,8 @@ class AbstractWholeRows(AbstractProtocol):
 class Clustering(AbstractWholeRows):
     """Cluster all rows on the selected features, and compare the clusters with the classes.
 
-    The clusterer of a repeat has the same seed for all methods, so methods differ only in their selections.
+    The clusterer of a repeat has the same seed for all methods, so methods differ only
+    in their selections.
     """
 
     name = "all_rows"
@@ -362,7 +415,9 @@ class Clustering(AbstractWholeRows):
         *columns("number", "error", "nmi", low=0, high=1),
         *columns("number", "ari", low=-1, high=1),
         *columns("number", "cost", low=0),
-        *certificate_columns(SpectralSparsification, OnlineScoreSum, ClusteringCost, PartitionCost),
+        *certificate_columns(
+            SpectralSparsification, OnlineScoreSum, ClusteringCost, PartitionCost
+        ),
         *columns("seconds", "train_cpu", "train_wall"),
     )
 
@@ -382,12 +437,13 @@ class SelectionOnly(AbstractWholeRows):
 class BenchmarkFolds(KFold):
     """Like `KFold`, but failures are recorded and not retried, and the memory of selections is measured.
 
-    `protocol.limit` is the limit in CPU seconds of a selection, including shared work. After a
-    method was stopped, the same process does not try it again on the data set, in any fold, with as
-    many features or more. `class_rows` and `class_errors` count the test rows of each class, in
-    order, and the misclassified ones. A panel has hundreds of thousands of trials, so numbers have
-    single precision, and records have no coefficients. They have feature names only if a
-    preparation creates columns that are not in the data.
+    `protocol.limit` is the limit in CPU seconds of a selection, including shared work.
+    After a method was stopped, the same process does not try it again on the data set,
+    in any fold, with as many features or more. `class_rows` and `class_errors` count
+    the test rows of each class, in order, and the misclassified ones. A panel has
+    hundreds of thousands of trials, so numbers have single precision, and records have
+    no coefficients. They have feature names only if a preparation creates columns that
+    are not in the data.
     """
 
     name = "benchmark"
@@ -421,20 +477,24 @@ def check_limit(split: str, method: Method) -> None:
 class BenchmarkSample(BenchmarkFolds):
     """Train on a stratified sample of `MAX_TRAIN_ROWS` rows and test on all other rows.
 
-    Use it for data sets with more than 5/4 of that number of rows. For smaller ones, five folds do
-    not train on more rows and test each row once. The samples of a repeat are drawn independently,
-    so test rows occur in several folds.
+    Use it for data sets with more than 5/4 of that number of rows. For smaller ones,
+    five folds do not train on more rows and test each row once. The samples of a repeat
+    are drawn independently, so test rows occur in several folds.
     """
 
     name = "benchmark_sample"
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return scikit-learn's splitter for random samples, stratified for classes."""
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
         most = MAX_TRAIN_ROWS * 5 // 4
         if len(dataset.y) <= most or dataset.groups is not None:
-            got = f"{len(dataset.y)} rows" if dataset.groups is None else "groups of rows"
+            got = (
+                f"{len(dataset.y)} rows" if dataset.groups is None else "groups of rows"
+            )
             raise ValueError(
                 f"data set {dataset.name}: expected more than {most} rows without groups for the split "
                 f"{self.name}, got {got}; use protocol=benchmark."
@@ -449,7 +509,9 @@ class BenchmarkTimeOrder(BenchmarkFolds):
     name = "benchmark_time_order"
     fixed: ClassVar[Mapping[str, Any]] = {**BenchmarkFolds.fixed, "repeats": 1}
 
-    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+    def splitter(
+        self, dataset: Dataset, n_splits: int, split_seed: int
+    ) -> BaseCrossValidator:
         """Return scikit-learn's splitter for time series."""
         return blocks_of_time(dataset, n_splits, MAX_TRAIN_ROWS)
 

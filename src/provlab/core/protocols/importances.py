@@ -20,7 +20,8 @@ PLACE = "sklearn.feature_selection"
 def check_importances(selector: str) -> None:
     """Raise if the estimator in RFE, RFECV or SelectFromModel has no importances after fitting.
 
-    The estimator is fitted to a few rows of random numbers. Nothing is reported if it does not accept these rows.
+    The estimator is fitted to a few rows of random numbers. Nothing is reported if it
+    does not accept these rows.
 
     Parameters
     ----------
@@ -43,7 +44,11 @@ def check_importances(selector: str) -> None:
         fitted = _fitted(component.estimator)
         getter = component.importance_getter
         if fitted is not None and not _has_importances(fitted, getter):
-            wanted = "coef_ or feature_importances_" if getter == "auto" else f"importance_getter={getter!r:.80}"
+            wanted = (
+                "coef_ or feature_importances_"
+                if getter == "auto"
+                else f"importance_getter={getter!r:.80}"
+            )
             raise ValueError(
                 f"selector: expected an estimator inside {type(component).__name__} that has {wanted} after fit, got "
                 f"{fitted!r:.80}, which has none; choose a linear model or a forest, or set importance_getter."

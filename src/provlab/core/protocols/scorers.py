@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from provlab.project.components import component_identity, function_identity, is_component
+from provlab.project.components import (
+    component_identity,
+    function_identity,
+    is_component,
+)
 from provlab.project.estimators import FUNCTION
 
 Scorers = Mapping[str, Any]
@@ -18,8 +22,8 @@ def stated_scorers(scoring: Any) -> dict[str, Any]:
     Parameters
     ----------
     scoring : str, mapping or sequence
-        A scorer name, a function name such as `my_study.cost`, a config of `make_scorer`, a mapping
-        of names to these, or a sequence of names.
+        A scorer name, a function name such as `my_study.cost`, a config of
+        `make_scorer`, a mapping of names to these, or a sequence of names.
 
     Raises
     ------
@@ -29,11 +33,17 @@ def stated_scorers(scoring: Any) -> dict[str, Any]:
     if isinstance(scoring, Mapping) and not _is_single(scoring):
         return {str(name): _config_of(scorer) for name, scorer in scoring.items()}
     scorers: dict[str, Any] = {}
-    for scorer in scoring if isinstance(scoring, Sequence) and not isinstance(scoring, str) else [scoring]:
+    for scorer in (
+        scoring
+        if isinstance(scoring, Sequence) and not isinstance(scoring, str)
+        else [scoring]
+    ):
         config = _config_of(scorer)
         name = _name_of(config)
         if name in scorers:
-            raise ValueError(f"protocol.scoring: expected each scorer once, got {name} twice; leave one out.")
+            raise ValueError(
+                f"protocol.scoring: expected each scorer once, got {name} twice; leave one out."
+            )
         scorers[name] = config
     return scorers
 

@@ -22,7 +22,11 @@ def scorer_of(config: Any) -> Any:
     """Return the function that is called with a fitted model, rows and labels."""
     if isinstance(config, str):
         return get_scorer(config)
-    return build("scorer", config) if is_component(config) else function_of("scorer", config)
+    return (
+        build("scorer", config)
+        if is_component(config)
+        else function_of("scorer", config)
+    )
 
 
 def check_scorers(scorers: Scorers, model: Any) -> None:
@@ -80,7 +84,9 @@ def _check_keywords(column: str, scorer: Any) -> None:
     """Raise if arguments of `make_scorer` are not accepted by its function."""
     parameters = signature(scorer._score_func).parameters
     unknown = [name for name in scorer._kwargs if name not in parameters]
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    takes_any = any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
     if unknown and not takes_any:
         raise ValueError(
             f"protocol.scoring: {column}: expected arguments among {', '.join(parameters)}, got {unknown[0]}; correct "

@@ -24,9 +24,9 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     Parameters
     ----------
     set : {"breast_cancer", "iris", "wine"}, default="breast_cancer"
-        "breast_cancer": 569 cell nuclei with 30 features; +1 is benign, -1 malignant. "iris": 150 flowers of three
-        species with 4 features. "wine": 178 wines of three growers with 13 features. With three classes the labels are
-        0, 1, 2.
+        "breast_cancer": 569 cell nuclei with 30 features; +1 is benign, -1 malignant.
+        "iris": 150 flowers of three species with 4 features. "wine": 178 wines of three
+        growers with 13 features. With three classes the labels are 0, 1, 2.
 
     Returns
     -------
@@ -39,6 +39,10 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     y = bunch.target
     if len(bunch.target_names) == 2:
         y = np.where(y == 1, 1, -1)
-    source = f"scikit-learn's load_{set}: {_CITATIONS[set]}, UCI Machine Learning Repository"
+    source = (
+        f"scikit-learn's load_{set}: {_CITATIONS[set]}, UCI Machine Learning Repository"
+    )
     names = [*map(str, bunch.feature_names)]
-    return make_dataset(bunch.data, y, names, name=set, source=source, class_names=bunch.target_names)
+    return make_dataset(
+        bunch.data, y, names, name=set, source=source, class_names=bunch.target_names
+    )

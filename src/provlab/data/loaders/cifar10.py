@@ -15,43 +15,69 @@ from provsel.kernels.gist import gist
 
 VERSION = 1
 
-CHOICES = {"features": ("gist", "pixels"), "part": ("all", "train", "test"), "form": ("auto", "binary", "jpeg")}
+CHOICES = {
+    "features": ("gist", "pixels"),
+    "part": ("all", "train", "test"),
+    "form": ("auto", "binary", "jpeg"),
+}
 
 _FILES = {
     "binary": ("cifar10/cifar-10-binary.tar.gz",),
     "jpeg": ("cifar10/cifar10_jpeg.tar.xz", "cifar10/cifar10_labels.js.xz"),
 }
 _SIDE = 32
-_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+_CLASSES = (
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+)
 _BATCHES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")
 _SCALES, _ORIENTATIONS, _CELLS = 4, 8, 4
-# Libraries for Fourier transforms differ in the last bits, so features are rounded to be equal on
-# every machine.
+# Libraries for Fourier transforms differ in the last bits, so features are rounded to
+# be equal on every machine.
 _DECIMALS = 6
 _BLOCK = 2000  # images
 _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
-_CITATION = "CIFAR-10, Krizhevsky (2009), Learning Multiple Layers of Features from Tiny Images"
+_CITATION = (
+    "CIFAR-10, Krizhevsky (2009), Learning Multiple Layers of Features from Tiny Images"
+)
 
 
-def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = "all", form: str = "auto") -> Dataset:
+def load(
+    paths: list[Path],
+    digest: str,
+    *,
+    features: str = "gist",
+    part: str = "all",
+    form: str = "auto",
+) -> Dataset:
     """Load 60,000 images of 32 by 32 pixels; the labels 0 to 9 are the classes in alphabetical order.
 
-    Wang et al. (2018), Table 2, have 512 features and do not name them. GIST with 4 scales, 8
-    orientations and 4 by 4 cells has 512 features, so we assume GIST.
+    Wang et al. (2018), Table 2, have 512 features and do not name them. GIST with 4
+    scales, 8 orientations and 4 by 4 cells has 512 features, so we assume GIST.
 
     Parameters
     ----------
     features : {"gist", "pixels"}, default="gist"
-        "gist": 512 GIST features of the grey levels (ITU-R BT.601), rounded to six decimals, named
-        "gist_<scale>_<orientation>_<row>_<column>"; they are computed once, in minutes, and cached
-        (246 MB). "pixels": 3072 values from 0 to 255, named "<colour>_<row>_<column>", 1.5 GB in
-        memory and in the cache.
+        "gist": 512 GIST features of the grey levels (ITU-R BT.601), rounded to six
+        decimals, named "gist_<scale>_<orientation>_<row>_<column>"; they are computed
+        once, in minutes, and cached (246 MB). "pixels": 3072 values from 0 to 255,
+        named "<colour>_<row>_<column>", 1.5 GB in memory and in the cache.
     part : {"all", "train", "test"}, default="all"
-        "all" means 50,000 training images followed by 10,000 test images; `official_train` marks
-        the training images. "train" and "test" mean one of these parts, without a split.
+        "all" means 50,000 training images followed by 10,000 test images;
+        `official_train` marks the training images. "train" and "test" mean one of these
+        parts, without a split.
     form : {"auto", "binary", "jpeg"}, default="auto"
-        Form to read: the official archive, or an archive of JPEG files, which are lossy. "auto"
-        takes the official archive if it is available. `source` states which one was read.
+        Form to read: the official archive, or an archive of JPEG files, which are
+        lossy. "auto" takes the official archive if it is available. `source` states
+        which one was read.
 
     Returns
     -------
@@ -71,7 +97,14 @@ def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = 
         y = y[rows]
     X, names = _gist(images) if features == "gist" else _pixels(images)
     source = f"{_CITATION}; {form} archive, {features}, part {part}, SHA-256 {digest}"
-    return make_dataset(X, y, names, name=f"cifar10_{features}", source=source, official_train=official_train)
+    return make_dataset(
+        X,
+        y,
+        names,
+        name=f"cifar10_{features}",
+        source=source,
+        official_train=official_train,
+    )
 
 
 def settled(*, form: str, **others: str) -> dict[str, str]:
@@ -86,8 +119,8 @@ def files(*, form: str, **_: str) -> Sequence[str]:
     return _FILES[form]
 
 
-# The readers return images of shape (n, 32, 32, 3), uint8, labels, and the number of training
-# images, which come first.
+# The readers return images of shape (n, 32, 32, 3), uint8, labels, and the number of
+# training images, which come first.
 
 _Images = tuple[np.ndarray, np.ndarray, int]
 
@@ -95,38 +128,56 @@ _Images = tuple[np.ndarray, np.ndarray, int]
 def read_binary(path: Path) -> _Images:
     """Read cifar-10-binary.tar.gz: six batches of records, each a label and the three colour planes."""
     with tarfile.open(path) as archive:
-        contents = [archive.extractfile(f"cifar-10-batches-bin/{name}").read() for name in _BATCHES]  # type: ignore[union-attr]
-    batches = [np.frombuffer(content, np.uint8).reshape(-1, 1 + 3 * _SIDE**2) for content in contents]
+        contents = [
+            archive.extractfile(f"cifar-10-batches-bin/{name}").read()  # type: ignore[union-attr]
+            for name in _BATCHES
+        ]
+    batches = [
+        np.frombuffer(content, np.uint8).reshape(-1, 1 + 3 * _SIDE**2)
+        for content in contents
+    ]
     records = np.concatenate(batches)
     images = records[:, 1:].reshape(-1, 3, _SIDE, _SIDE).transpose(0, 2, 3, 1)
-    return np.ascontiguousarray(images), records[:, 0].astype(np.int64), len(records) - len(batches[-1])
+    return (
+        np.ascontiguousarray(images),
+        records[:, 0].astype(np.int64),
+        len(records) - len(batches[-1]),
+    )
 
 
 def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
     """Read an archive of files {train,test}/<class>/<number>.jpg, and a file of the ordered training labels.
 
-    The training images are returned in the original order, which within a class is that of the
-    numbers. The test images are sorted by class and number, because the original order of most is
-    unknown. For the part "test", only the test images are read, because decoding takes nearly all
-    of the time.
+    The training images are returned in the original order, which within a class is that
+    of the numbers. The test images are sorted by class and number, because the original
+    order of most is unknown. For the part "test", only the test images are read,
+    because decoding takes nearly all of the time.
     """
     from PIL import Image  # it is in the extra "report" and needed only here
 
     images = {}
     with tarfile.open(path) as archive:
         for member in archive:
-            if member.name.endswith(".jpg") and (part != "test" or "test" in member.name.split("/")):
+            if member.name.endswith(".jpg") and (
+                part != "test" or "test" in member.name.split("/")
+            ):
                 content = archive.extractfile(member).read()  # type: ignore[union-attr]
                 with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
-                    images["/".join(member.name.split("/")[-3:])] = np.asarray(image)  # GitHub adds a top folder
+                    # GitHub adds a top folder
+                    images["/".join(member.name.split("/")[-3:])] = np.asarray(image)
     names = sorted(images)
     test = [name for name in names if name.startswith("test/")]
     n_train = len(names) - len(test)
     train = {}
     for kind in _CLASSES:
-        train[kind] = iter([name for name in names if name.startswith(f"train/{kind}/")])
-    with lzma.open(labels_path, "rt", encoding="ascii") as file:  # var labels=[6, 9, ...]; training labels come first
-        order = json.loads(file.read().removeprefix("var labels=").rstrip().removesuffix(";"))[:n_train]
+        train[kind] = iter(
+            [name for name in names if name.startswith(f"train/{kind}/")]
+        )
+    # var labels=[6, 9, ...]; training labels come first
+    with lzma.open(labels_path, "rt", encoding="ascii") as file:
+        order = json.loads(
+            file.read().removeprefix("var labels=").rstrip().removesuffix(";")
+        )[:n_train]
     names = [*(next(train[_CLASSES[label]]) for label in order), *test]
     y = np.array([_CLASSES.index(name.split("/")[1]) for name in names])
     return np.stack([images[name] for name in names]), y, n_train
@@ -135,9 +186,12 @@ def read_jpeg(path: Path, labels_path: Path, part: str = "all") -> _Images:
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return GIST features of colour images, and their names."""
     blocks = []
-    for start in range(0, len(images), _BLOCK):  # all grey levels at once would take more memory than the features
+    # all grey levels at once would take more memory than the features
+    for start in range(0, len(images), _BLOCK):
         grey = images[start : start + _BLOCK] @ _LUMA
-        blocks.append(gist(grey, n_scales=_SCALES, n_orientations=_ORIENTATIONS, n_cells=_CELLS))
+        blocks.append(
+            gist(grey, n_scales=_SCALES, n_orientations=_ORIENTATIONS, n_cells=_CELLS)
+        )
     X = np.concatenate(blocks)
     shape = (_SCALES, _ORIENTATIONS, _CELLS, _CELLS)
     names = ["gist_" + "_".join(map(str, index)) for index in np.ndindex(shape)]
@@ -146,5 +200,10 @@ def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
 
 def _pixels(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return the pixels of colour images as rows, colour by colour, and their names."""
-    names = [f"{c}_{i}_{j}" for c in ("red", "green", "blue") for i in range(_SIDE) for j in range(_SIDE)]
+    names = [
+        f"{c}_{i}_{j}"
+        for c in ("red", "green", "blue")
+        for i in range(_SIDE)
+        for j in range(_SIDE)
+    ]
     return images.transpose(0, 3, 1, 2).reshape(len(images), -1), names

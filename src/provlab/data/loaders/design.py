@@ -15,14 +15,20 @@ _DECIMALS = 6
 
 
 def load(
-    *, kind: str = "shift", n_samples: int = 200, n_features: int = 500, n_relevant: int = 10, seed: int = 0
+    *,
+    kind: str = "shift",
+    n_samples: int = 200,
+    n_features: int = 500,
+    n_relevant: int = 10,
+    seed: int = 0,
 ) -> Dataset:
     """Draw rows whose first k = `n_relevant` features determine the class and suffice to predict it.
 
-    They are the Markov blanket of the label: given them, the label is independent of all other
-    features, and it depends on each of them given the rest. All designs except "multiclass" have
-    the labels -1 and +1. N is a standard normal variable, drawn for each entry; s is the sum of the
-    k relevant features, and sigma its standard deviation. Features not mentioned are N.
+    They are the Markov blanket of the label: given them, the label is independent of
+    all other features, and it depends on each of them given the rest. All designs
+    except "multiclass" have the labels -1 and +1. N is a standard normal variable,
+    drawn for each entry; s is the sum of the k relevant features, and sigma its
+    standard deviation. Features not mentioned are N.
 
     Parameters
     ----------
@@ -40,11 +46,18 @@ def load(
     Returns
     -------
     Dataset
-        Dense X of shape (n_samples, n_features), rounded to six decimals; the features are named "1", "2", ... .
+        Dense X of shape (n_samples, n_features), rounded to six decimals; the features
+        are named "1", "2", ... .
     """
-    rng = np.random.default_rng([seed, *kind.encode()])  # designs with the same seed share no numbers
+    # designs with the same seed share no numbers
+    rng = np.random.default_rng([seed, *kind.encode()])
     X, y = DESIGNS[kind](rng, n_samples, n_features, n_relevant)
-    return make_dataset(X.round(_DECIMALS), y, name=f"design_{kind}", source=f"generated: {DESIGNS[kind].__doc__}")
+    return make_dataset(
+        X.round(_DECIMALS),
+        y,
+        name=f"design_{kind}",
+        source=f"generated: {DESIGNS[kind].__doc__}",
+    )
 
 
 # ---- each design draws X of shape (n, d), whose first k columns are relevant, and y
@@ -56,7 +69,9 @@ def _labels(rng: np.random.Generator, n: int, n_positive: int) -> np.ndarray:
     return rng.permutation(np.where(np.arange(n) < n_positive, 1, -1))
 
 
-def _shifted(rng: np.random.Generator, X: np.ndarray, k: int, n_positive: int) -> _Drawn:
+def _shifted(
+    rng: np.random.Generator, X: np.ndarray, k: int, n_positive: int
+) -> _Drawn:
     """Move the classes apart by 3 standard deviations, shared equally by the relevant features; Bayes error 7 %."""
     y = _labels(rng, len(X), n_positive)
     X[:, :k] += 1.5 / np.sqrt(k) * y[:, None]
@@ -117,7 +132,9 @@ def multiclass(rng: np.random.Generator, n: int, d: int, k: int) -> _Drawn:
     return X, y
 
 
-def _accompanied(rng: np.random.Generator, shape: tuple[int, int], k: int, share: float, rest: float) -> _Drawn:
+def _accompanied(
+    rng: np.random.Generator, shape: tuple[int, int], k: int, share: float, rest: float
+) -> _Drawn:
     """Give each relevant feature four companions, as far as there are columns; the label is the sign of s."""
     X = rng.standard_normal(shape)
     for start in range(k, min(5 * k, shape[1] - k + 1), k):

@@ -21,15 +21,15 @@ def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
     Parameters
     ----------
     part : {"train", "all"}, default="train"
-        "train" means the 300 training documents, without a split. "all" means these followed by the
-        300 validation documents; `official_train` marks the training documents. The labels of the
-        test documents are not public.
+        "train" means the 300 training documents, without a split. "all" means these
+        followed by the 300 validation documents; `official_train` marks the training
+        documents. The labels of the test documents are not public.
 
     Returns
     -------
     Dataset
-        Sparse X of shape (300, 20000) or (600, 20000); y is +1 for texts about acquisitions and -1
-        otherwise. The features are named "1" to "20000".
+        Sparse X of shape (300, 20000) or (600, 20000); y is +1 for texts about
+        acquisitions and -1 otherwise. The features are named "1" to "20000".
     """
     X = sparse.vstack([*map(read_data, paths[::2])], format="csr")
     labels = [np.loadtxt(path, dtype=np.int64) for path in paths[1::2]]
@@ -43,12 +43,20 @@ def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
 
 def files(*, part: str) -> list[str]:
     """Return the files that `load` reads, alternating documents and labels."""
-    return [f"dexter/dexter_{kind}.{suffix}" for kind in _PARTS[part] for suffix in ("data", "labels")]
+    return [
+        f"dexter/dexter_{kind}.{suffix}"
+        for kind in _PARTS[part]
+        for suffix in ("data", "labels")
+    ]
 
 
 def read_data(path: Path) -> sparse.csr_array:
     """Return the documents of a file of index:value pairs, counted from 1, with one document per line."""
     lines = path.read_text(encoding="ascii").splitlines()
-    pairs = np.array([pair.split(":") for pair in " ".join(lines).split()], dtype=np.int64)
+    pairs = np.array(
+        [pair.split(":") for pair in " ".join(lines).split()], dtype=np.int64
+    )
     indptr = np.cumsum([0, *(line.count(":") for line in lines)])
-    return sparse.csr_array((pairs[:, 1], pairs[:, 0] - 1, indptr), shape=(len(lines), _N_FEATURES))
+    return sparse.csr_array(
+        (pairs[:, 1], pairs[:, 0] - 1, indptr), shape=(len(lines), _N_FEATURES)
+    )

@@ -23,9 +23,9 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     Parameters
     ----------
     classes : sequence of int or None, default=None
-        Digits to keep, at least two; None keeps all ten. Exactly two digits give a two-class
-        problem: the first digit gets the label -1 and the second +1. Otherwise the label is the
-        digit.
+        Digits to keep, at least two; None keeps all ten. Exactly two digits give a
+        two-class problem: the first digit gets the label -1 and the second +1.
+        Otherwise the label is the digit.
 
     Returns
     -------
@@ -36,7 +36,9 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
 
     bunch = load_digits()
     rows, y, name = keep_classes("digits", bunch.target, classes)
-    return make_dataset(bunch.data[rows], y, bunch.feature_names, name=name, source=_SOURCE)
+    return make_dataset(
+        bunch.data[rows], y, bunch.feature_names, name=name, source=_SOURCE
+    )
 
 
 def checked(*, classes: Sequence[int] | None) -> dict[str, Any]:
@@ -44,11 +46,13 @@ def checked(*, classes: Sequence[int] | None) -> dict[str, Any]:
     return {"classes": checked_classes("digits", classes)}
 
 
-def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[Any, np.ndarray, str]:
+def keep_classes(
+    name: str, y: np.ndarray, kept: Sequence[int] | None
+) -> tuple[Any, np.ndarray, str]:
     """Return a mask of the rows in the classes `kept`, their labels, and the name of that part.
 
-    `name` is the name of the whole data set. Of exactly two classes, the first gets the label -1
-    and the second +1; more classes keep their labels.
+    `name` is the name of the whole data set. Of exactly two classes, the first gets the
+    label -1 and the second +1; more classes keep their labels.
     """
     if kept is None:
         return slice(None), y, name

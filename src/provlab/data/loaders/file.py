@@ -77,73 +77,78 @@ def load(
     Parameters
     ----------
     path : str
-        Path relative to the project's folder. Its suffix determines the format: .csv, .tsv, .tab,
-        .txt, .data, .dat, .arff or .jsonl, also compressed as .gz, .bz2, .xz or .zip; .xlsx;
-        .parquet; .feather; .dta of Stata; .npz with arrays X (or data, indices, indptr and shape of
-        a CSR matrix), y and optionally feature_names; .npy with one array of rows; .mat with X and
-        Y; .svm, .svmlight or .libsvm, also compressed.
+        Path relative to the project's folder. Its suffix determines the format: .csv,
+        .tsv, .tab, .txt, .data, .dat, .arff or .jsonl, also compressed as .gz, .bz2,
+        .xz or .zip; .xlsx; .parquet; .feather; .dta of Stata; .npz with arrays X (or
+        data, indices, indptr and shape of a CSR matrix), y and optionally
+        feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight
+        or .libsvm, also compressed.
     target : str or int, optional
-        Column to predict, by name or number from 0 (-1 is the last). The default is the column
-        called label, target, class or y. For .npz and .mat, a name refers to a variable and a
-        number to a column of X.
+        Column to predict, by name or number from 0 (-1 is the last). The default is the
+        column called label, target, class or y. For .npz and .mat, a name refers to a
+        variable and a number to a column of X.
     left_out : sequence of str or int, default=()
         Columns that are not features.
     index, index_col : str or int, optional
-        Column that numbers or names the rows, which is also left out. A first column without a name is always left out.
+        Column that numbers or names the rows, which is also left out. A first column
+        without a name is always left out.
     groups, sample_weight, fold : str or int, optional
-        Columns, or variables of .npz and .mat, that are not features. Rows of one group are never
-        in different folds. Weights are used by models that accept them. `fold` is the number of the
-        fold that tests a row, or -1 for rows used only for training. `groups="qid"` refers to the
-        qid of svmlight.
+        Columns, or variables of .npz and .mat, that are not features. Rows of one group
+        are never in different folds. Weights are used by models that accept them.
+        `fold` is the number of the fold that tests a row, or -1 for rows used only for
+        training. `groups="qid"` refers to the qid of svmlight.
     task : {"auto", "classification", "regression"}, default="auto"
-        By default, texts, truth values, up to 20 different whole numbers and any two numbers are
-        classes. More than 20 different real numbers, or more than half as many as rows, are a
-        regression. In all other cases the task must be stated.
+        By default, texts, truth values, up to 20 different whole numbers and any two
+        numbers are classes. More than 20 different real numbers, or more than half as
+        many as rows, are a regression. In all other cases the task must be stated.
     sep, decimal, thousands, encoding, header, comment, na_values, keep_default_na
-        Parameters of `pandas.read_csv`, for text tables. By default they are detected from the first
-        lines if unambiguous, with the separators , ; | tab and space, and decimal commas. "tab" and
-        "space" are allowed as values. `header` is "infer", "none", or the number of the row with the
-        names.
+        Parameters of `pandas.read_csv`, for text tables. By default they are detected
+        from the first lines if unambiguous, with the separators , ; | tab and space,
+        and decimal commas. "tab" and "space" are allowed as values. `header` is
+        "infer", "none", or the number of the row with the names.
     sheet_name : str or int, optional
-        Sheet of .xlsx, by name or number from 0, if there are several. Needs openpyxl (`provsel[excel]`).
+        Sheet of .xlsx, by name or number from 0, if there are several. Needs openpyxl
+        (`provsel[excel]`).
     X : str, optional
         Name of the matrix variable in .npz or .mat; by default X.
     zero_based : bool, optional
-        Whether the columns of svmlight are counted from 0; None means that they are if a 0 occurs.
+        Whether the columns of svmlight are counted from 0; None means that they are if
+        a 0 occurs.
     n_features : int, optional
-        Number of columns of svmlight, if the last ones may be empty; columns are then counted from
-        1 unless `zero_based` is set.
+        Number of columns of svmlight, if the last ones may be empty; columns are then
+        counted from 1 unless `zero_based` is set.
     transpose : bool, default=False
-        Whether the samples are columns, in text files whose first column has the feature names, or
-        in the matrix of .npz, .npy and .mat.
+        Whether the samples are columns, in text files whose first column has the
+        feature names, or in the matrix of .npz, .npy and .mat.
     categorical : sequence of str or int, default=()
         Numeric columns that are codes of categories.
     target_path : str, optional
-        A second file with the target, with one row for each row of `path`, in the same order.
-        `target` is one of its columns; a single column need not be named. Text settings apply to
-        both files.
+        A second file with the target, with one row for each row of `path`, in the same
+        order. `target` is one of its columns; a single column need not be named. Text
+        settings apply to both files.
     test_path : str, optional
-        A second file with the test rows and the same columns; `official_train` marks the rows of `path`.
+        A second file with the test rows and the same columns; `official_train` marks
+        the rows of `path`.
     splits : str, optional
-        JSON file, relative to the folder of `path`, with the training and test rows of each fold as
-        a list of pairs of lists of row numbers from 0.
+        JSON file, relative to the folder of `path`, with the training and test rows of
+        each fold as a list of pairs of lists of row numbers from 0.
 
     Returns
     -------
     Dataset
-        Two classes become -1 and +1 in the order of their sorted names, which are `class_names`;
-        more classes become 0, 1, .... Missing values are NaN, and texts are the numbers of their
-        `categories`; both need a preparation. Columns of dates, and of texts that all differ, are
-        left out with a warning.
+        Two classes become -1 and +1 in the order of their sorted names, which are
+        `class_names`; more classes become 0, 1, .... Missing values are NaN, and texts
+        are the numbers of their `categories`; both need a preparation. Columns of
+        dates, and of texts that all differ, are left out with a warning.
 
     Raises
     ------
     ValueError
-        If the file does not exist, is damaged or has another format; if a setting does not apply to
-        the format; if there is a text among numbers, whose line is named; if there are complex
-        numbers or columns without values; if the target is missing, constant or ambiguous; or if
-        the content needs more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
-        eighth of the machine's.
+        If the file does not exist, is damaged or has another format; if a setting does
+        not apply to the format; if there is a text among numbers, whose line is named;
+        if there are complex numbers or columns without values; if the target is
+        missing, constant or ambiguous; or if the content needs more memory than
+        PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an eighth of the machine's.
     """
     settings = dict(locals())
     file, *second_file = files(path=path, target_path=target_path, test_path=test_path)
@@ -152,19 +157,29 @@ def load(
         table = read_table(file, how)
         n_train = table.columns.shape[0]
         if test_path is not None:
-            table = table.with_rows_of(read_table(second_file[0], how), second_file[0].name)
+            table = table.with_rows_of(
+                read_table(second_file[0], how), second_file[0].name
+            )
         if not n_train:
-            raise TableError(f"there are no rows below the names {listed(table.names)}; add rows.")
+            raise TableError(
+                f"there are no rows below the names {listed(table.names)}; add rows."
+            )
         columns = columns_of(file, table.names, settings)
         labels, place = _labels(table, columns, settings, second_file, how)
         y, class_names = target_of(labels, place, task)
-        beside = {role: column_beside(table, role, columns.roles[role]) for role in BESIDE}
+        beside = {
+            role: column_beside(table, role, columns.roles[role]) for role in BESIDE
+        }
         places = [k for k in range(len(table.names)) if k not in columns.left_out]
         features = features_of(table, places, columns.categorical)
         if not features.places:
             nothing = "expected at least one feature, got only labels and columns that are left out"
             raise TableError(f"{'; '.join([nothing, *features.notes])}.")
-        notes = [*table.notes, *notes_on_names(table, columns, features.places, class_names), *features.notes]
+        notes = [
+            *table.notes,
+            *notes_on_names(table, columns, features.places, class_names),
+            *features.notes,
+        ]
         for note in notes:
             warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
         return make_dataset(
@@ -188,45 +203,63 @@ def load(
 def checked(**settings: Any) -> dict[str, Any]:
     """Check the parameters of `load`; return columns by their names, and by numbers from 0 if several share one.
 
-    An index is a column that is left out, so the first of these columns is stored as the index.
-    Settings that equal the detected ones are not stored, nor are later parameters at their
-    defaults.
+    An index is a column that is left out, so the first of these columns is stored as
+    the index. Settings that equal the detected ones are not stored, nor are later
+    parameters at their defaults.
     """
     file, *second_file = files(**settings)
     with faults_of(file):
         how = without_what_is_found(file, reading_of(file, settings))
-        is_apart = format_of(file) in APART  # names refer to variables, and columns may have no names
-        names = [] if is_apart and not has_columns(settings) else once(names_of, file, how)
+        # names refer to variables, and columns may have no names
+        is_apart = format_of(file) in APART
+        names = (
+            [] if is_apart and not has_columns(settings) else once(names_of, file, how)
+        )
         columns = columns_of(file, names, settings)
         times = Counter(names)
         spelled: list[str | int] = [*names]
         for k, name in enumerate(names):
             if times[name] > 1:
                 spelled[k] = k
-        left_out = [spelled[k] for k in sorted(columns.left_out - {*columns.roles.values()})]
+        left_out = [
+            spelled[k] for k in sorted(columns.left_out - {*columns.roles.values()})
+        ]
         parameters = {name: getattr(how, name) for name in SETTINGS}
         parameters["na_values"] = [*how.na_values] or ()
-        parameters["categorical"] = [spelled[k] for k in sorted(columns.categorical)] or ()
+        parameters["categorical"] = [
+            spelled[k] for k in sorted(columns.categorical)
+        ] or ()
         for role, place in columns.roles.items():
             parameters[role] = settings[role]
             if place is not None:
                 parameters[role] = place if is_apart else spelled[place]
         if settings["target_path"] is not None:
             target_names = once(names_of, second_file[0], reading_of_target(how))
-            parameters["target"] = target_names[place_of_target(target_names, settings["target"])]
+            parameters["target"] = target_names[
+                place_of_target(target_names, settings["target"])
+            ]
         parameters["index"] = left_out[0] if left_out else None
         parameters["left_out"] = left_out[1:]
         parameters["index_col"] = None
-    defaults = {name: parameter.default for name, parameter in inspect.signature(load).parameters.items()}
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(load).parameters.items()
+    }
     completed = {**settings, **parameters}
-    return {name: value for name, value in completed.items() if name not in LATER or value != defaults[name]}
+    return {
+        name: value
+        for name, value in completed.items()
+        if name not in LATER or value != defaults[name]
+    }
 
 
 def version(**settings: Any) -> int:
     """Return the loader version in the identity of a data set: 2 if the file was read wrongly before."""
     file = files(**settings)[0]
     with faults_of(file):
-        return VERSION + once(is_read_anew, file, Reading(encoding=settings.get("encoding")))
+        return VERSION + once(
+            is_read_anew, file, Reading(encoding=settings.get("encoding"))
+        )
 
 
 def files(
@@ -244,7 +277,10 @@ def files(
             f"as a column of both files."
         )
     paths = [_file("path", path)]
-    for parameter, second_path in (("target_path", target_path), ("test_path", test_path)):
+    for parameter, second_path in (
+        ("target_path", target_path),
+        ("test_path", test_path),
+    ):
         if second_path is not None:
             paths.append(_file(parameter, second_path))
     if splits is not None:
@@ -288,13 +324,19 @@ def _file(parameter: str, path: Any) -> Path:
         )
     file = or_example(root / Path(path).expanduser())
     if format_of(file) not in FORMATS:
-        step = "save it as .xlsx or CSV" if file.suffix.lower().startswith((".xls", ".ods")) else "convert or rename it"
+        step = (
+            "save it as .xlsx or CSV"
+            if file.suffix.lower().startswith((".xls", ".ods"))
+            else "convert or rename it"
+        )
         endings = [*FORMATS, *(f".csv{packed}" for packed in PACKED)]
         raise ValueError(
             f"dataset.{parameter}: expected a file ending in {', '.join(endings)}, got {path!r:.200}; {step}."
         )
     if not file.is_file():
-        raise ValueError(f"dataset.{parameter}: there is no file {path!r:.200} in {root}; correct the path.")
+        raise ValueError(
+            f"dataset.{parameter}: there is no file {path!r:.200} in {root}; correct the path."
+        )
     return file
 
 
@@ -304,7 +346,11 @@ def or_example(file: Path) -> Path:
 
 
 def _labels(
-    table: Table, columns: Columns, settings: Mapping[str, Any], second_file: list[Path], how: Reading
+    table: Table,
+    columns: Columns,
+    settings: Mapping[str, Any],
+    second_file: list[Path],
+    how: Reading,
 ) -> tuple[Table, int | None]:
     """Return the table with the target, and the number of its column."""
     if settings["target_path"] is None:

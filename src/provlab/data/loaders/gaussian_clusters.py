@@ -30,9 +30,10 @@ def load(
 ) -> Dataset:
     """Draw rows around the means of their classes, with columns that are easy or hard for a stream.
 
-    Row i, counted from 0, is of class i modulo `n_classes`. Entry (i, j) is a standard normal mean
-    of its class and column plus standard normal noise, times a factor of the column. Data with the
-    same seed differ only in these factors. The features are named "1", "2", ... .
+    Row i, counted from 0, is of class i modulo `n_classes`. Entry (i, j) is a standard
+    normal mean of its class and column plus standard normal noise, times a factor of
+    the column. Data with the same seed differ only in these factors. The features are
+    named "1", "2", ... .
 
     Parameters
     ----------
@@ -41,13 +42,15 @@ def load(
     n_features : int, default=20000
         Number d of columns.
     n_classes : int, default=3
-        Number of classes, at least two. The labels are 0, 1, ..., or -1 and +1 for two classes.
+        Number of classes, at least two. The labels are 0, 1, ..., or -1 and +1 for two
+        classes.
     columns : {"gaussian", "lognormal", "disjoint", "growing"}, default="gaussian"
-        Factor of a column. "gaussian" means 1. "lognormal" means exp(2 N(0, 1)), so that few
-        columns hold most of the norm. "disjoint" means 0 on one half of the rows, the first floor(n
-        / 2) or the rest, and 1 on the other half, so that columns of different halves are
-        orthogonal; the half is random, but column 0 is nonzero on the first. "growing" means equal
-        steps from 1 for the first column to 100 for the last.
+        Factor of a column. "gaussian" means 1. "lognormal" means exp(2 N(0, 1)), so
+        that few columns hold most of the norm. "disjoint" means 0 on one half of the
+        rows, the first floor(n / 2) or the rest, and 1 on the other half, so that
+        columns of different halves are orthogonal; the half is random, but column 0 is
+        nonzero on the first. "growing" means equal steps from 1 for the first column to
+        100 for the last.
     scale : float, default=1.0
         Factor of all entries.
     seed : int, default=0
@@ -60,10 +63,14 @@ def load(
     """
     rng = np.random.default_rng(seed)
     codes = np.arange(n_samples) % n_classes
-    X = rng.standard_normal((n_classes, n_features))[codes] + rng.standard_normal((n_samples, n_features))
+    X = rng.standard_normal((n_classes, n_features))[codes] + rng.standard_normal(
+        (n_samples, n_features)
+    )
     X *= _factors(columns, n_samples, n_features, rng)
     X *= scale
-    name = "gaussian_clusters" if columns == "gaussian" else f"gaussian_clusters_{columns}"
+    name = (
+        "gaussian_clusters" if columns == "gaussian" else f"gaussian_clusters_{columns}"
+    )
     labels = 2 * codes - 1 if n_classes == 2 else codes
     return make_dataset(X, labels, name=name, source=_SOURCE)
 

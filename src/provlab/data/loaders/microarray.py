@@ -31,15 +31,18 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
     Parameters
     ----------
     set : str, default="alon"
-        "alon": 62 samples of 2,000 genes, "borovecki": 31 of 22,283, "chowdary": 104 of 22,283, "christensen": 217 of
-        1,413 sites, in three classes, "golub": 72 of 7,129, "gordon": 181 of 12,533, "gravier": 168 of 2,905,
-        "nakayama": 105 of 22,283, in ten classes, "sorlie": 85 of 456, in five, "su": 102 of 5,565, in four, "west": 49
-        of 7,129. The samples of alon are those of `colon`, and the samples of golub those of `leukemia` and `allaml`.
+        "alon": 62 samples of 2,000 genes, "borovecki": 31 of 22,283, "chowdary": 104 of
+        22,283, "christensen": 217 of 1,413 sites, in three classes, "golub": 72 of
+        7,129, "gordon": 181 of 12,533, "gravier": 168 of 2,905, "nakayama": 105 of
+        22,283, in ten classes, "sorlie": 85 of 456, in five, "su": 102 of 5,565, in
+        four, "west": 49 of 7,129. The samples of alon are those of `colon`, and the
+        samples of golub those of `leukemia` and `allaml`.
 
     Returns
     -------
     Dataset
-        Dense X; the feature names are those of the file if they are distinct, otherwise "1", "2",
+        Dense X; the feature names are those of the file if they are distinct, otherwise
+        "1", "2",
         ... . Of two levels in the file, the first gets the label -1 and the second +1; more levels
         get the labels 1, 2, ... .
     """
@@ -47,7 +50,11 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
     genes = content["x"]
     if "dim" in genes.attributes:  # a matrix
         X = genes.values.reshape(genes.attributes["dim"].values, order="F")
-        names = genes.attributes["dimnames"].values[1].values if "dimnames" in genes.attributes else []
+        names = (
+            genes.attributes["dimnames"].values[1].values
+            if "dimnames" in genes.attributes
+            else []
+        )
     else:  # a data frame
         X = np.column_stack([column.values for column in genes.values])
         names = genes.attributes["names"].values
@@ -56,7 +63,9 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
     if len(content["y"].attributes["levels"].values) == 2:
         labels = 2 * labels - 3
     source = f"{_CITATIONS[set]}; SHA-256 {digest}"
-    return make_dataset(X, labels, names if has_distinct_names else None, name=set, source=source)
+    return make_dataset(
+        X, labels, names if has_distinct_names else None, name=set, source=source
+    )
 
 
 def files(*, set: str) -> list[str]:

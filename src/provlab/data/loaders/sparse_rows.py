@@ -12,7 +12,10 @@ from provlab.data.dataset import Dataset, make_dataset
 from provsel.checks import check_at_most
 
 VERSION = 1
-AT_LEAST = {**dict.fromkeys(("n_samples", "n_features", "nonzeros", "n_relevant", "n_test"), 1), "seed": 0}
+AT_LEAST = {
+    **dict.fromkeys(("n_samples", "n_features", "nonzeros", "n_relevant", "n_test"), 1),
+    "seed": 0,
+}
 AT_MOST = {"n_relevant": "n_features"}
 
 _SOURCE = (
@@ -46,7 +49,8 @@ def load(
     Parameters
     ----------
     n_samples : int, default=2000
-        Number n of training rows, which come first. Very few rows may all be of one class.
+        Number n of training rows, which come first. Very few rows may all be of one
+        class.
     n_features : int, default=100000
         Number m of columns.
     nonzeros : int, default=100
@@ -54,27 +58,32 @@ def load(
     n_relevant : int, default=20
         Number s of features on which the label depends.
     signal : float, default=0.5
-        Approximate expected share of the relevant features in the squared length of a row, between
-        0 and 1. With equal variances it would be s / m for dense rows, and no method could learn
-        from n < m rows. It is 1 for rows with only relevant features.
+        Approximate expected share of the relevant features in the squared length of a
+        row, between 0 and 1. With equal variances it would be s / m for dense rows, and
+        no method could learn from n < m rows. It is 1 for rows with only relevant
+        features.
     noise : float, default=0.1
-        Standard deviation of the noise added to <x, w>, as a multiple of that of <x, w>.
+        Standard deviation of the noise added to <x, w>, as a multiple of that of <x,
+        w>.
     n_test : int, default=1000
-        Number of test rows, after the training rows; `official_train` marks the training rows.
+        Number of test rows, after the training rows; `official_train` marks the
+        training rows.
     dense : bool, default=False
-        Whether X is dense with normal entries: "we do not assume that the data matrix is sparse",
-        only that the solution is.
+        Whether X is dense with normal entries: "we do not assume that the data matrix
+        is sparse", only that the solution is.
     mirrored : bool, default=False
-        Whether training rows come in pairs with the same label and opposite signs of all irrelevant
-        features. The optimal w of an SVM, which is unique, is then exactly zero on these features,
-        because its reflection in them would be equally good.
+        Whether training rows come in pairs with the same label and opposite signs of
+        all irrelevant features. The optimal w of an SVM, which is unique, is then
+        exactly zero on these features, because its reflection in them would be equally
+        good.
     seed : int, default=0
         Seed of the generator; the same seed gives the same data.
 
     Returns
     -------
     Dataset
-        X of shape (n_samples + n_test, n_features), CSR or dense, with an official split.
+        X of shape (n_samples + n_test, n_features), CSR or dense, with an official
+        split.
     """
     rng = np.random.default_rng(seed)
     n = (n_samples // 2 if mirrored else n_samples) + n_test
@@ -85,12 +94,21 @@ def load(
         columns = np.empty((n, 0), np.int64)
     else:
         k = nonzeros
-        relevant = max(1, min((n_relevant + 1) // 2, k // 2), k - (n_features - n_relevant))
+        relevant = max(
+            1, min((n_relevant + 1) // 2, k // 2), k - (n_features - n_relevant)
+        )
         relevant_columns = _one_of_each_range(n, relevant, 0, n_relevant, rng)
-        columns = np.hstack([relevant_columns, _one_of_each_range(n, k - relevant, n_relevant, n_features, rng)])
+        columns = np.hstack(
+            [
+                relevant_columns,
+                _one_of_each_range(n, k - relevant, n_relevant, n_features, rng),
+            ]
+        )
     values = rng.standard_normal((n, k))
     if relevant < k:
-        values[:, :relevant] *= np.sqrt(signal / (1.0 - signal) * (k - relevant) / relevant)
+        values[:, :relevant] *= np.sqrt(
+            signal / (1.0 - signal) * (k - relevant) / relevant
+        )
     values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
     weights = signs if dense else signs[columns[:, :relevant]]
     score = (values[:, :relevant] * weights).sum(axis=1)
@@ -106,30 +124,49 @@ def load(
     X: Any = values
     name = "sparse_rows_dense"
     if not dense:
-        X = sparse.csr_array((values.ravel(), columns.ravel(), np.arange(n + 1) * k), (n, n_features))
+        X = sparse.csr_array(
+            (values.ravel(), columns.ravel(), np.arange(n + 1) * k), (n, n_features)
+        )
         name = "sparse_rows"
-    return make_dataset(X, y, name=name, source=_SOURCE, official_train=np.arange(n) < n_samples)
+    return make_dataset(
+        X, y, name=name, source=_SOURCE, official_train=np.arange(n) < n_samples
+    )
 
 
 def checked(**parameters: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
-    for parameter, most, words in (("signal", 1, "between 0 and 1"), ("noise", np.inf, "of at least 0")):
+    for parameter, most, words in (
+        ("signal", 1, "between 0 and 1"),
+        ("noise", np.inf, "of at least 0"),
+    ):
         value = parameters[parameter]
         is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if not is_number or not 0 <= value < most or (parameter == "signal" and value == 0):
-            raise ValueError(f"sparse_rows: {parameter} must be a number {words}, got {value!r}")
+        if (
+            not is_number
+            or not 0 <= value < most
+            or (parameter == "signal" and value == 0)
+        ):
+            raise ValueError(
+                f"sparse_rows: {parameter} must be a number {words}, got {value!r}"
+            )
     for parameter in ("dense", "mirrored"):
         if not isinstance(parameters[parameter], bool):
-            raise ValueError(f"sparse_rows: {parameter} must be true or false, got {parameters[parameter]!r}")
+            raise ValueError(
+                f"sparse_rows: {parameter} must be true or false, got {parameters[parameter]!r}"
+            )
     n_samples = parameters["n_samples"]
     if parameters["mirrored"] and n_samples % 2:
-        raise ValueError(f"sparse_rows: n_samples must be even for mirrored rows, which come in pairs, got {n_samples}")
+        raise ValueError(
+            f"sparse_rows: n_samples must be even for mirrored rows, which come in pairs, got {n_samples}"
+        )
     if not parameters["dense"]:
         check_at_most("sparse_rows", parameters, "nonzeros", "n_features")
     return parameters
 
 
-def _one_of_each_range(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:
+def _one_of_each_range(
+    n: int, k: int, start: int, stop: int, rng: np.random.Generator
+) -> np.ndarray:
     """Return n rows of increasing numbers, one from each of k consecutive ranges of start, ..., stop - 1."""
     edges = start + np.arange(k + 1) * (stop - start) // max(k, 1)
     return rng.integers(edges[:-1], edges[1:], size=(n, k))

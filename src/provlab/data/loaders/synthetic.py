@@ -14,16 +14,20 @@ _SOURCE = (
 )
 
 
-def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, seed: int = 0) -> Dataset:
+def load(
+    *, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, seed: int = 0
+) -> Dataset:
     """Draw samples whose first `n_relevant` features separate the classes, later ones better.
 
-    The label y is -1 or +1 with probability one half each. Feature j, counted from 1, is N(-j y, 1)
-    for j <= n_relevant and N(0, 1) otherwise. The features are named "1", "2", ... .
+    The label y is -1 or +1 with probability one half each. Feature j, counted from 1,
+    is N(-j y, 1) for j <= n_relevant and N(0, 1) otherwise. The features are named "1",
+    "2", ... .
 
     Parameters
     ----------
     n_samples : int, default=200
-        Number n of rows. Labels are drawn independently, so all may be of one class if n is tiny.
+        Number n of rows. Labels are drawn independently, so all may be of one class if
+        n is tiny.
     n_features : int, default=1000
         Number d of columns.
     n_relevant : int, default=40

@@ -32,7 +32,8 @@ class Collection:
     Attributes
     ----------
     title, licence, homepage : str
-        The licence is the one stated by the collection; the terms of the data owners still apply.
+        The licence is the one stated by the collection; the terms of the data owners
+        still apply.
     """
 
     title: str
@@ -56,9 +57,11 @@ class TableEntry:
     objects : tuple of str
         For an R file, the parts that are joined side by side; "a + b" means b below a.
     left_out, nominal : tuple of str
-        Columns that are not features, and numeric columns that are codes, as patterns such as "cpu_*".
+        Columns that are not features, and numeric columns that are codes, as patterns
+        such as "cpu_*".
     groups : str or int
-        Column of groups, which is not a feature, or the number of consecutive rows that form a group.
+        Column of groups, which is not a feature, or the number of consecutive rows that
+        form a group.
     time : tuple of str
         Columns by which rows are sorted, in order of priority.
     relevant : tuple of str
@@ -113,7 +116,9 @@ _BESIDE_THE_DATA = ("domain", "source", "citation")
 def entry(*, set: str) -> dict[str, Any]:
     """Return the part of an entry that determines the data."""
     stated = asdict(table_entries()[set])
-    return {name: value for name, value in stated.items() if name not in _BESIDE_THE_DATA}
+    return {
+        name: value for name, value in stated.items() if name not in _BESIDE_THE_DATA
+    }
 
 
 def files(*, set: str) -> list[str]:
@@ -126,7 +131,8 @@ def load(paths: list[Path], digest: str, *, set: str = "dermatology") -> Dataset
 
     Repeated rows are kept unless `distinct_rows` is set.
 
-    Rows without a target are left out, as are then rows and columns with more than half of their values missing.
+    Rows without a target are left out, as are then rows and columns with more than half
+    of their values missing.
 
     Parameters
     ----------
@@ -136,16 +142,18 @@ def load(paths: list[Path], digest: str, *, set: str = "dermatology") -> Dataset
     Returns
     -------
     Dataset
-        Missing values are NaN, and texts are the numbers of their `categories`; both need a
-        preparation. Two classes become -1 and +1 in the order of their names, and more classes
-        become 0, 1, ... .
+        Missing values are NaN, and texts are the numbers of their `categories`; both
+        need a preparation. Two classes become -1 and +1 in the order of their names,
+        and more classes become 0, 1, ... .
     """
     return read_table(paths[0], table_entries()[set], name=set, digest=digest)
 
 
 def read_table(path: Path, entry: TableEntry, *, name: str, digest: str) -> Dataset:
     """Return the file that an entry describes as a data set with the given name."""
-    [reader] = [function for ending, function in _READERS.items() if entry.file.endswith(ending)]
+    [reader] = [
+        function for ending, function in _READERS.items() if entry.file.endswith(ending)
+    ]
     frame = reader(path, entry)
     if entry.first_rows:
         frame = frame[: entry.first_rows]
@@ -178,7 +186,9 @@ def _feature_names(frame: pd.DataFrame, entry: TableEntry) -> list[str]:
     """Return the columns that are features, with relevant ones first."""
     names = [*entry.relevant]
     for name in frame:
-        is_beside = name in (entry.target, entry.groups) or _is_among(name, entry.left_out)
+        is_beside = name in (entry.target, entry.groups) or _is_among(
+            name, entry.left_out
+        )
         if not is_beside and name not in entry.relevant:
             names.append(name)
     return names
@@ -208,7 +218,9 @@ def _target_of(column: pd.Series, task: str) -> tuple[np.ndarray, np.ndarray | N
     return labels, _texts(values.categories)
 
 
-def _numbers_of(features: pd.DataFrame, nominal: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _numbers_of(
+    features: pd.DataFrame, nominal: tuple[str, ...]
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Return the features as numbers, and the strings that the numbers of text columns stand for."""
     X = np.empty(features.shape)
     categories = {}
@@ -244,7 +256,8 @@ def _with_some_names(path: Path, entry: TableEntry) -> pd.DataFrame:
 def _numbers(file: Path | IO[str], sep: str) -> pd.DataFrame:
     """Read a table as numbers with text columns unchanged; only tab-separated tables have a header.
 
-    Python parses the numbers, because the rounding of the last bit in pandas depends on its version.
+    Python parses the numbers, because the rounding of the last bit in pandas depends on
+    its version.
     """
     import pandas as pd
 
@@ -276,7 +289,9 @@ def _r_objects(path: Path, entry: TableEntry) -> pd.DataFrame:
 def _below(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]:
     """Return two tables stacked on top of each other."""
     columns = {}
-    for name, column, column_below in zip(upper, upper.values(), lower.values(), strict=True):
+    for name, column, column_below in zip(
+        upper, upper.values(), lower.values(), strict=True
+    ):
         columns[name] = np.concatenate([column, column_below])
     return columns
 
@@ -285,10 +300,14 @@ def _columns_of(name: str, value: RVector) -> dict[str, Any]:
     """Return the columns of an R object by name; a column without a name is named after the object."""
     if "dim" in value.attributes:
         return _columns_of_matrix(name, value)
-    if "names" not in value.attributes or not any(isinstance(part, RVector) for part in value.values):
+    if "names" not in value.attributes or not any(
+        isinstance(part, RVector) for part in value.values
+    ):
         return {name: _vector(value)}
     columns: dict[str, Any] = {}
-    for part, content in zip(value.attributes["names"].values, value.values, strict=True):
+    for part, content in zip(
+        value.attributes["names"].values, value.values, strict=True
+    ):
         columns |= _columns_of(part, content)
     return columns
 
@@ -314,7 +333,8 @@ def _vector(value: RVector) -> np.ndarray:
         return texts[np.maximum(value.values, 0)]
     if value.values.dtype.kind == "i":
         return np.where(value.values == MISSING_INTEGER, np.nan, value.values)
-    return np.where(np.isnan(value.values), np.nan, value.values)  # R's missing value is a NaN with other bits
+    # R's missing value is a NaN with other bits
+    return np.where(np.isnan(value.values), np.nan, value.values)
 
 
 _READERS: dict[str, Callable[[Path, TableEntry], pd.DataFrame]] = {

@@ -1,9 +1,9 @@
 """TechTC-300 or TechTC-100 from the official archive of a user: pairs of web directory categories.
 
-A set is a folder Exp_<id1>_<id2> with two text files. `features.idx` has lines "index word", and
-`vectors.dat` has one document per line, "label index:count ...". Comment lines, which begin with #,
-may be anywhere. No real file was available, so the format is the one that published programs read,
-and words are assumed to be latin-1.
+A set is a folder Exp_<id1>_<id2> with two text files. `features.idx` has lines "index
+word", and `vectors.dat` has one document per line, "label index:count ...". Comment
+lines, which begin with #, may be anywhere. No real file was available, so the format is
+the one that published programs read, and words are assumed to be latin-1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ VERSION = 1
 AT_LEAST = {"min_word_length": 1}
 CHOICES = {"weighting": WEIGHTINGS}
 LICENCE = (
-    "No licence is named; the authors ask that publications cite their ICML paper and tell the address of the data."
+    "No licence is named; the authors ask that publications cite their ICML paper "
+    "and tell the address of the data."
 )
 OBTAIN = (
     "get techtc300_preprocessed.zip from https://gabrilovich.com/resources/data/techtc/techtc.html , then say "
@@ -44,22 +45,27 @@ File = Path | ArchivedFile
 
 
 def load(
-    *, path: str = "", set: str = "Exp_10341_14271", min_word_length: int = 5, weighting: str = "counts"
+    *,
+    path: str = "",
+    set: str = "Exp_10341_14271",
+    min_word_length: int = 5,
+    weighting: str = "counts",
 ) -> Dataset:
     """Load one two-class set of a collection: documents as rows, words in sorted order as features.
 
     Parameters
     ----------
     path : str
-        The zip archive, or the folder that contains the folders Exp_<id1>_<id2>, relative to the
-        folder of the project. The identity of the data includes the SHA-256 of the two files, but
-        not the path.
+        The zip archive, or the folder that contains the folders Exp_<id1>_<id2>,
+        relative to the folder of the project. The identity of the data includes the
+        SHA-256 of the two files, but not the path.
     set : str, default="Exp_10341_14271"
-        Name Exp_<id1>_<id2>; label +1 is category id1, and -1 is id2. `members()` lists the sets in the archive.
+        Name Exp_<id1>_<id2>; label +1 is category id1, and -1 is id2. `members()` lists
+        the sets in the archive.
     min_word_length : int, default=5
-        Shorter words are left out, as in `techtc`; 5 removes words of at most four letters.
-        Documents that are or become empty are kept as zero rows. Words that occur in no document
-        are left out.
+        Shorter words are left out, as in `techtc`; 5 removes words of at most four
+        letters. Documents that are or become empty are kept as zero rows. Words that
+        occur in no document are left out.
     weighting : {"counts", "binary", "log", "l2", "log_l2", "tfidf_l2"}, default="counts"
         As in `techtc`.
 
@@ -71,9 +77,9 @@ def load(
     Raises
     ------
     ValueError
-        If the archive or set does not exist; if a file is damaged, with its line and value; or if
-        the files need more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
-        eighth of the machine's.
+        If the archive or set does not exist; if a file is damaged, with its line and
+        value; or if the files need more memory than PROVSEL_MEMORY_GB (in 10^9 bytes)
+        allows, by default an eighth of the machine's.
     """
     from sklearn.feature_extraction import DictVectorizer
 
@@ -85,7 +91,9 @@ def load(
         names = vectorizer.get_feature_names_out()
         is_long = np.array([len(name) >= min_word_length for name in names], dtype=bool)
         if not is_long.any():
-            raise ValueError(f"techtc300: {set} has no word of {min_word_length} letters. Lower min_word_length")
+            raise ValueError(
+                f"techtc300: {set} has no word of {min_word_length} letters. Lower min_word_length"
+            )
         weighted = weigh(counts[:, is_long], weighting)
     return make_dataset(weighted, labels, names[is_long], name=set, source=path)
 
@@ -115,7 +123,11 @@ def members(path: str) -> list[str]:
     if place.is_dir():
         folders = [file.parent.name for file in place.glob(f"*/{VECTORS}")]
     else:
-        vectors = [PurePosixPath(file.name) for file in archived_files(place) if _is(file, VECTORS)]
+        vectors = [
+            PurePosixPath(file.name)
+            for file in archived_files(place)
+            if _is(file, VECTORS)
+        ]
         folders = [path.parent.name for path in vectors]
     sets = sorted({folder for folder in folders if SET.fullmatch(folder)})
     if not sets:
@@ -145,7 +157,9 @@ def read_words(file: File) -> dict[bytes, str]:
     return words
 
 
-def read_documents(file: File, words: dict[bytes, str]) -> tuple[list[int], list[dict[str, int]]]:
+def read_documents(
+    file: File, words: dict[bytes, str]
+) -> tuple[list[int], list[dict[str, int]]]:
     """Return the labels of `vectors.dat`, and the word counts of each document.
 
     Counts of equal words are added, and counts of 0 are ignored.
@@ -153,7 +167,8 @@ def read_documents(file: File, words: dict[bytes, str]) -> tuple[list[int], list
     Raises
     ------
     ValueError
-        If a line is invalid or all documents have the same label. The message names file, line and value.
+        If a line is invalid or all documents have the same label. The message names
+        file, line and value.
     """
     labels = []
     documents = []
@@ -171,13 +186,20 @@ def read_documents(file: File, words: dict[bytes, str]) -> tuple[list[int], list
     return labels, documents
 
 
-def _counts(file: File, number: int, pairs: list[bytes], words: dict[bytes, str]) -> dict[str, int]:
+def _counts(
+    file: File, number: int, pairs: list[bytes], words: dict[bytes, str]
+) -> dict[str, int]:
     counts: dict[str, int] = {}
     indices = set()
     for pair in pairs:
         index, _, count = pair.partition(b":")
         if not count.isdigit() or len(count) > MAX_DIGITS:
-            raise _fault(file, number, f"index:count, with a whole number of at most {MAX_DIGITS} digits", pair)
+            raise _fault(
+                file,
+                number,
+                f"index:count, with a whole number of at most {MAX_DIGITS} digits",
+                pair,
+            )
         if index not in words:
             raise _fault(file, number, f"an index that {WORDS} lists", pair)
         if index in indices:
@@ -191,7 +213,9 @@ def _counts(file: File, number: int, pairs: list[bytes], words: dict[bytes, str]
 def _place(path: str) -> Path:
     """Return the archive or folder of the user, relative to the folder of the project."""
     root = current_project().root
-    expected = "dataset.path: expected the official archive of TechTC-300, or its folder"
+    expected = (
+        "dataset.path: expected the official archive of TechTC-300, or its folder"
+    )
     if not isinstance(path, str) or path in ("", "???"):
         raise ValueError(f"{expected}, got {path!r:.80}; {OBTAIN}.")
     place = root / Path(path).expanduser()
@@ -230,4 +254,6 @@ def _lines(file: File) -> Iterator[tuple[int, bytes]]:
 
 def _fault(file: File, number: int, expected: str, value: bytes) -> ValueError:
     text = value.decode("latin-1")
-    return ValueError(f"{file}, line {number}: expected {expected}, got {text!r:.80}; unpack the archive again.")
+    return ValueError(
+        f"{file}, line {number}: expected {expected}, got {text!r:.80}; unpack the archive again."
+    )

@@ -20,20 +20,25 @@ def load(paths: list[Path], digest: str, *, part: str = "all") -> Dataset:
     Parameters
     ----------
     part : {"all", "train"}, default="all"
-        "all" means 7291 training images followed by 2007 test images; `official_train` marks the
-        training images. "train" means only these, without a split.
+        "all" means 7291 training images followed by 2007 test images; `official_train`
+        marks the training images. "train" means only these, without a split.
 
     Returns
     -------
     Dataset
-        Dense X of shape (9298, 256) or (7291, 256); y is the digit from 0 to 9. The features are
-        named "pixel_<row>_<column>", column by column.
+        Dense X of shape (9298, 256) or (7291, 256); y is the digit from 0 to 9. The
+        features are named "pixel_<row>_<column>", column by column.
     """
     from scipy.io import loadmat
 
     content = loadmat(paths[0])  # images are columns, and label 10 means the digit 0
     X = np.hstack([content["traindata"], content["testdata"]]).T
-    y = np.hstack([content["trainlabel"], content["testlabel"]]).ravel().astype(np.int64) % 10
+    y = (
+        np.hstack([content["trainlabel"], content["testlabel"]])
+        .ravel()
+        .astype(np.int64)
+        % 10
+    )
     n_train = content["trainlabel"].size
     split = None
     if part == "train":

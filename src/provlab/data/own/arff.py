@@ -1,7 +1,8 @@
 """Conversion of ARFF, as written by Weka, to CSV: typed attributes, then full or sparse rows.
 
-SciPy's reader accepts neither strings nor sparse rows. The first line of the CSV has the names of the attributes.
-All other lines keep their numbers, so that pandas reads values as in all other formats, and messages can name lines.
+SciPy's reader accepts neither strings nor sparse rows. The first line of the CSV has
+the names of the attributes. All other lines keep their numbers, so that pandas reads
+values as in all other formats, and messages can name lines.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str]) ->
     Raises
     ------
     TableError
-        If there are relational attributes, repeated names, no @data, or rows that do not match the declared types.
+        If there are relational attributes, repeated names, no @data, or rows that do
+        not match the declared types.
     MemoryLimitError
         If the rows need too much memory.
     """
@@ -68,7 +70,11 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str]) ->
     numbered = enumerate(lines, 1)
     attributes, n_head_lines = _read_head(numbered)
     missing = {"", "?", *na_values}
-    nominal = [(k, {*attribute.values}) for k, attribute in enumerate(attributes) if attribute.kind == "nominal"]
+    nominal = [
+        (k, {*attribute.values})
+        for k, attribute in enumerate(attributes)
+        if attribute.kind == "nominal"
+    ]
     separator = ""
     output = io.BytesIO()
     text = io.TextIOWrapper(output, "utf-8", newline="")
@@ -82,7 +88,9 @@ def arff_as_csv(subject: str, lines: Iterable[str], na_values: Iterable[str]) ->
             continue
         size += len(row) + ROW_BYTES + 8 * len(attributes)  # sparse rows are completed
         if size > limit:
-            check_memory(subject, size, f"{number:,} lines of {len(attributes):,} attributes")
+            check_memory(
+                subject, size, f"{number:,} lines of {len(attributes):,} attributes"
+            )
         separator = separator or next((sign for sign in ",\t " if sign in row), ",")
         if row.startswith("{"):
             fields = _sparse_fields(row, attributes, number)
@@ -117,7 +125,9 @@ def _read_head(numbered: Iterator[tuple[int, str]]) -> tuple[list[Attribute], in
                 f"expected each attribute once, got {attribute.name!r:.80} again in line {number}; rename one."
             )
         attributes[attribute.name] = attribute
-    raise TableError(f"expected attributes and a line @data, got {len(attributes)} attributes; save the file again.")
+    raise TableError(
+        f"expected attributes and a line @data, got {len(attributes)} attributes; save the file again."
+    )
 
 
 def _attribute(name: str, declared: str, number: int) -> Attribute:
@@ -138,7 +148,9 @@ def _unquoted(text: str) -> str:
     """Return a string with quotes removed and escapes resolved."""
     if text[0] not in "'\"":
         return text
-    return ESCAPED.sub(lambda escaped: ESCAPED_SPACES.get(escaped[1], escaped[1]), text[1:-1])
+    return ESCAPED.sub(
+        lambda escaped: ESCAPED_SPACES.get(escaped[1], escaped[1]), text[1:-1]
+    )
 
 
 def _quoted_fields(line: str, separator: str) -> list[str]:
@@ -176,7 +188,8 @@ def _sparse_fields(row: str, attributes: Sequence[Attribute], number: int) -> li
     fields = [attribute.default for attribute in attributes]
     last = -1
     entries = WEIGHT_OF_SPARSE_ROW.sub("", row).removeprefix("{").removesuffix("}")
-    for match in re.finditer(rf"(?:{QUOTED}|[^,])+", entries):  # quoted commas do not separate
+    # quoted commas do not separate
+    for match in re.finditer(rf"(?:{QUOTED}|[^,])+", entries):
         entry = match[0].replace("\t", " ").strip()
         if not entry:
             continue
@@ -203,7 +216,8 @@ def _undeclared(attribute: Attribute, value: str, number: int) -> TableError:
 def was_read_otherwise(lines: Iterable[str]) -> bool:
     """Return whether provsel 0.1.0 misread this file: row weights, escapes, or both kinds of quotes.
 
-    It used only one quote character, an apostrophe if the first lines had no other, and no escapes.
+    It used only one quote character, an apostrophe if the first lines had no other, and
+    no escapes.
     """
     signs: set[str] = set()
     first_signs: set[str] = set()

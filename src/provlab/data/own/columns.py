@@ -1,6 +1,7 @@
 """Columns of a user's own table as features; ambiguous columns raise an error.
 
-Messages quote a value with its column and its line in the file, where users look for it.
+Messages quote a value with its column and its line in the file, where users look for
+it.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ DATE_KINDS = ("date", "time", "datetime", "timedelta", "period")
 class Features:
     """Feature columns as numbers.
 
-    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers instead of
-    strings; `categories` has the strings by column name. `places` are the positions of the features
-    in the table, and `notes` are remarks for the user on these and on left-out columns.
+    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, and numbers
+    instead of strings; `categories` has the strings by column name. `places` are the
+    positions of the features in the table, and `notes` are remarks for the user on
+    these and on left-out columns.
     """
 
     X: Any
@@ -55,7 +57,9 @@ class Features:
     notes: list[str]
 
 
-def features_of(table: Table, places: list[int], categorical: Collection[int] = ()) -> Features:
+def features_of(
+    table: Table, places: list[int], categorical: Collection[int] = ()
+) -> Features:
     """Return columns as features, without columns of dates and columns of strings that all differ.
 
     Numbers in `categorical` columns are taken as codes of categories.
@@ -63,14 +67,17 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
     Raises
     ------
     TableError
-        If there are strings among numbers, columns without values, or infinite values. The message quotes the first.
+        If there are strings among numbers, columns without values, or infinite values.
+        The message quotes the first.
     """
     if not table.is_frame:
         return _features_of_matrix(table, places, categorical)
     kinds = [kind.kind for kind in table.columns.dtypes]
     numeric = [k for k in places if kinds[k] in "iufb" and k not in categorical]
     X = np.empty(table.columns.shape)
-    X[:, numeric] = table.columns.iloc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan)
+    X[:, numeric] = table.columns.iloc[:, numeric].to_numpy(
+        dtype=np.float64, na_value=np.nan
+    )
     categories = {}
     dates = []
     differing = []
@@ -83,8 +90,12 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
         n_values = int(np.count_nonzero(codes >= 0))
         if k not in categorical:
             as_categories = f"if the column has categories, set 'dataset.categorical=[{table.names[k]:.80}]'"
-            check_numbers(table, f"column {table.names[k]:.80}", codes, texts, as_categories)
-            if all(map(is_number, texts)) and not any(re.match(r"0\d", text) for text in texts):
+            check_numbers(
+                table, f"column {table.names[k]:.80}", codes, texts, as_categories
+            )
+            if all(map(is_number, texts)) and not any(
+                re.match(r"0\d", text) for text in texts
+            ):
                 X[:, k] = np.array([*map(float, texts), np.nan])[codes]
                 continue
             if len(texts) == n_values or len(texts) > max(FEW, n_values // 2):
@@ -107,11 +118,17 @@ def features_of(table: Table, places: list[int], categorical: Collection[int] = 
             f"columns of dates are left out: {_named(table, dates)}; to use them, write them as numbers, such as days"
         )
     if differing:
-        notes.append(f"columns with a different text in each row are left out: {_named(table, differing)}")
-    return Features(X, places, categories, [*notes, *_notes_of_values(table, X, places, categories)])
+        notes.append(
+            f"columns with a different text in each row are left out: {_named(table, differing)}"
+        )
+    return Features(
+        X, places, categories, [*notes, *_notes_of_values(table, X, places, categories)]
+    )
 
 
-def _features_of_matrix(table: Table, places: list[int], categorical: Collection[int]) -> Features:
+def _features_of_matrix(
+    table: Table, places: list[int], categorical: Collection[int]
+) -> Features:
     if categorical:
         raise TableError(
             f"dataset.categorical: expected columns of a table, got column {_named(table, [*categorical])} of a "
@@ -121,11 +138,17 @@ def _features_of_matrix(table: Table, places: list[int], categorical: Collection
     if len(places) < len(table.names):
         X = X[:, places]
     _check_finite(table, X, places)
-    notes = _notes_of_rounding(table, places) if X.dtype.kind in "iu" and not sparse.issparse(X) else []
+    notes = (
+        _notes_of_rounding(table, places)
+        if X.dtype.kind in "iu" and not sparse.issparse(X)
+        else []
+    )
     return Features(X, places, {}, notes)
 
 
-def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]) -> list[str]:
+def _notes_of_values(
+    table: Table, X: np.ndarray, places: list[int], categories: dict[str, np.ndarray]
+) -> list[str]:
     """Return notes on columns that seem to identify rows or to be codes, and on constant columns."""
     notes = []
     kinds = [kind.kind for kind in table.columns.dtypes]
@@ -135,10 +158,18 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
         different = np.unique(values[~np.isnan(values)])
         if kinds[k] in "iu" and different.size == values.size > 2:
             identifiers.append(k)
-        is_whole = table.names[k] not in categories and (different == np.floor(different)).all()
-        if is_whole and 2 < different.size <= FEW and ROWS_OF_A_CODE * different.size <= len(X):
+        is_whole = (
+            table.names[k] not in categories
+            and (different == np.floor(different)).all()
+        )
+        if (
+            is_whole
+            and 2 < different.size <= FEW
+            and ROWS_OF_A_CODE * different.size <= len(X)
+        ):
             codes.append(k)
-    if identifiers and 2 * len(identifiers) <= max(2, len(places)):  # otherwise these are counts
+    # otherwise these are counts
+    if identifiers and 2 * len(identifiers) <= max(2, len(places)):
         names = _named(table, identifiers)
         notes.append(
             f"different whole numbers in each row of {names}; if they number the rows, set dataset.left_out=[{names}]"
@@ -157,9 +188,12 @@ def _notes_of_values(table: Table, X: np.ndarray, places: list[int], categories:
                 f"in one fold, dataset.groups={name:.80}"
             )
     largest = np.nanmax(X, axis=0)
-    is_constant = (largest == np.nanmin(X, axis=0)) & (np.abs(largest) < LARGEST_EXACT)  # larger numbers may be rounded
+    # larger numbers may be rounded
+    is_constant = (largest == np.nanmin(X, axis=0)) & (np.abs(largest) < LARGEST_EXACT)
     if is_constant.any():
-        notes.append(f"constant columns: {_named(table, np.array(places)[is_constant])}")
+        notes.append(
+            f"constant columns: {_named(table, np.array(places)[is_constant])}"
+        )
     return notes
 
 
@@ -171,7 +205,9 @@ def _notes_of_rounding(table: Table, places: Sequence[int]) -> list[str]:
     """Return a note on the first column of integers that are not all exact in double precision."""
     for k in places:
         values = table.column(k)
-        for number in values[np.abs(values.astype(np.float64)) >= LARGEST_EXACT].tolist():
+        for number in values[
+            np.abs(values.astype(np.float64)) >= LARGEST_EXACT
+        ].tolist():
             if int(float(number)) != number:
                 return [
                     f"whole numbers beyond 2^53 in column {table.names[k]:.80}, such as {number}, are rounded to "
@@ -192,15 +228,17 @@ def text_of(value: Any) -> str:
 def distinct_texts(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted distinct texts, and the position of each text among them.
 
-    Strings may be very long, so an array of fixed width, or a copy of each string as in pandas,
-    could exhaust the memory.
+    Strings may be very long, so an array of fixed width, or a copy of each string as in
+    pandas, could exhaust the memory.
     """
     distinct = np.array(sorted({*texts}), dtype=object)
     code_of = {text: code for code, text in enumerate(distinct)}
     return distinct, np.array([code_of[text] for text in texts], dtype=np.int64)
 
 
-def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, list[str]] | None:
+def _coded_texts(
+    table: Table, k: int, is_category: bool
+) -> tuple[np.ndarray, list[str]] | None:
     """Return the codes of a text column, with -1 for missing values, and its sorted strings; None for dates."""
     import pandas as pd
 
@@ -222,28 +260,41 @@ def _coded_texts(table: Table, k: int, is_category: bool) -> tuple[np.ndarray, l
         ) from None
     texts = [text_of(value).strip() for value in values]
     distinct = sorted({*texts} - {*table.how.na_values, ""})
-    if distinct and all(map(DATE.fullmatch, distinct)) and not all(map(is_number, distinct)):
+    if (
+        distinct
+        and all(map(DATE.fullmatch, distinct))
+        and not all(map(is_number, distinct))
+    ):
         return None
     code_of = {text: code for code, text in enumerate(distinct)}
     recoded = [code_of.get(text, -1) for text in texts]
     return np.array([*recoded, -1])[codes], distinct
 
 
-def check_numbers(table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str) -> None:
+def check_numbers(
+    table: Table, name: str, codes: np.ndarray, texts: list[str], *steps: str
+) -> None:
     """Raise if most of the given strings are numbers and others are not, or use another notation.
 
     `steps` is further advice for strings that are not numbers at all.
     """
     is_plain = np.array([*map(is_number, texts), True])
-    is_like_number = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts] + [False])
-    if is_plain.all() or 2 * np.count_nonzero(is_like_number[codes]) <= np.count_nonzero(codes >= 0):
+    is_like_number = np.array(
+        [is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in texts]
+        + [False]
+    )
+    if is_plain.all() or 2 * np.count_nonzero(
+        is_like_number[codes]
+    ) <= np.count_nonzero(codes >= 0):
         return
     row = int(np.argmin(is_plain[codes]))
     text = texts[codes[row]]
     step = "; ".join([_step_to_missing(table, text), *steps])
     if LIKE_NUMBER.fullmatch(text):
         step = _step_to_number(table, text)
-    raise TableError(f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}.")
+    raise TableError(
+        f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}."
+    )
 
 
 def _step_to_missing(table: Table, text: str) -> str:

@@ -44,7 +44,10 @@ def sheet_as_csv(file: Path, name: str | int | None) -> bytes:
             f"the package openpyxl, which reads Excel, is not installed; {to_install('excel')}, or save "
             f"the sheet as CSV."
         ) from error
-    with file.open("rb") as content, closing(load_workbook(content, True, data_only=True, keep_links=False)) as book:
+    with (
+        file.open("rb") as content,
+        closing(load_workbook(content, True, data_only=True, keep_links=False)) as book,
+    ):
         rows = _rows(file, _chosen(book.worksheets, name))
     width = max(map(len, rows), default=0)
     text = io.StringIO()
@@ -67,13 +70,16 @@ def _chosen(sheets: Sequence[Any], name: str | int | None) -> Any:
     if name in names:
         return sheets[names.index(name)]
     expected = "one sheet" if name is None else f"a sheet {name!r:.40}"
-    raise TableError(f"expected {expected}, got {listed(names)}; choose one by dataset.sheet_name=NAME.")
+    raise TableError(
+        f"expected {expected}, got {listed(names)}; choose one by dataset.sheet_name=NAME."
+    )
 
 
 def _rows(file: Path, sheet: Any) -> list[list[Any]]:
     """Return the cells of a sheet without trailing empty ones; raise if they do not fit into memory.
 
-    A few bytes can name a cell in the last row and column, or repeat a long string in each row.
+    A few bytes can name a cell in the last row and column, or repeat a long string in
+    each row.
     """
     sheet.reset_dimensions()  # they may be wrong
     limit = memory_limit()
@@ -89,7 +95,11 @@ def _rows(file: Path, sheet: Any) -> list[list[Any]]:
         characters += sum(len(cell) for cell in cells if isinstance(cell, str))
         needed = (8 * width + ROW_BYTES) * len(rows) + characters
         if needed > limit:
-            check_memory(f"data set {file.name}", needed, f"{len(rows):,} rows of {width:,} columns")
+            check_memory(
+                f"data set {file.name}",
+                needed,
+                f"{len(rows):,} rows of {width:,} columns",
+            )
         if len(rows) > MAX_ROWS:
             raise TableError(
                 f"expected at most {MAX_ROWS:,} rows, the limit of Excel, got more rows; save the sheet as CSV."

@@ -52,7 +52,12 @@ MATLAB_ADVICE = {
 }
 """Advice for each class of MATLAB variables that is not a numeric matrix."""
 
-MATLAB_NUMBERS = {"double", "single", "logical", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64))}
+MATLAB_NUMBERS = {
+    "double",
+    "single",
+    "logical",
+    *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64)),
+}
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
 TEXT_ROWS = 64
@@ -108,14 +113,20 @@ def is_read_anew(file: Path, how: Reading) -> bool:
     """Return whether provsel 0.1.0 silently misread a file, so that its trials do not count."""
     if format_of(file) == ".arff":
         encoding = how.encoding or encoding_of(file)
-        with io.TextIOWrapper(open_unpacked(file), encoding, errors="replace", newline="") as text:
+        with io.TextIOWrapper(
+            open_unpacked(file), encoding, errors="replace", newline=""
+        ) as text:
             return was_read_otherwise(lines_of(text))
     if format_of(file) != ".parquet":
         return False
     from pyarrow.parquet import read_schema
 
     columns = _pandas_notes(read_schema(file)).get("columns") or []
-    return any(str(column.get("name")) != column.get("field_name") for column in columns if column.get("name"))
+    return any(
+        str(column.get("name")) != column.get("field_name")
+        for column in columns
+        if column.get("name")
+    )
 
 
 def _check_size(file: Path, shape: Sequence[int], n_bytes: int | None = None) -> None:
@@ -147,7 +158,8 @@ def _check_text_size(text: TextTable) -> None:
             n_returns += block.count(b"\r")  # Windows ends lines with both
             if is_packed:  # unpacked text may be longer than its numbers
                 size += len(block)
-            n_lines = max(n_newlines, n_returns)  # a row shorter than the first line is filled up
+            # a row shorter than the first line is filled up
+            n_lines = max(n_newlines, n_returns)
             _check_size(text.file, (n_lines, width), max(8 * n_lines * width, size))
 
 
@@ -155,7 +167,8 @@ def _read_text(file: Path, how: Reading) -> Table:
     layout = once(layout_of, file, how)
     text = TextTable(file, how, layout)
     _check_text_size(text)
-    frame = text.read().copy()  # one block per type makes slices of thousands of columns fast
+    # one block per type makes slices of thousands of columns fast
+    frame = text.read().copy()
     notes = []
     if layout.row_names:
         frame = frame.iloc[:, 1:]
@@ -182,7 +195,9 @@ def _read_text(file: Path, how: Reading) -> Table:
             is_empty = is_empty & (cells.fillna("") == "").all(axis=1)
             frame = frame[~is_empty]
         if is_empty.any():
-            notes.append(f"{np.count_nonzero(is_empty)} rows without any value are left out")
+            notes.append(
+                f"{np.count_nonzero(is_empty)} rows without any value are left out"
+            )
     return Table(frame.iloc[:, :width], [*layout.names], {}, where, texts, notes, how)
 
 
@@ -215,7 +230,9 @@ def _table_of_arrow(table: Any, how: Reading) -> Table:
     for k, kind in enumerate(frame.dtypes):
         if kind == "category" and kind.categories.dtype.kind == "O":
             texts_once = pd.Index(kind.categories.to_numpy(dtype=object), dtype=object)
-            frame.isetitem(k, pd.Categorical.from_codes(frame.iloc[:, k].cat.codes, texts_once))
+            frame.isetitem(
+                k, pd.Categorical.from_codes(frame.iloc[:, k].cat.codes, texts_once)
+            )
     table = _typed(frame, how)
     named = [name for name in index if not UNNAMED.fullmatch(name)]
     if named:
@@ -251,7 +268,9 @@ def _read_parquet(file: Path, how: Reading) -> Table:
             size += batch.nbytes
             _check_size(file, shape, size)
     in_memory_once = [path for path in texts if path not in written_as_changes]
-    return _table_of_arrow(ParquetFile(file, read_dictionary=in_memory_once).read(), how)
+    return _table_of_arrow(
+        ParquetFile(file, read_dictionary=in_memory_once).read(), how
+    )
 
 
 def _read_feather(file: Path, how: Reading) -> Table:
@@ -267,7 +286,9 @@ def _read_stata(file: Path, how: Reading) -> Table:
     import pandas as pd
 
     size = file.stat().st_size
-    check_memory(f"data set {file.name}", TYPED_FACTOR * size, f"{size:,} bytes of Stata")
+    check_memory(
+        f"data set {file.name}", TYPED_FACTOR * size, f"{size:,} bytes of Stata"
+    )
     return _typed(pd.read_stata(file), how)
 
 
@@ -307,31 +328,41 @@ def _read_json_lines(file: Path, how: Reading) -> Table:
 
 
 def _chosen_variables(
-    how: Reading, usual: Sequence[str], numbers: Collection[str], variables: Sequence[Any]
+    how: Reading,
+    usual: Sequence[str],
+    numbers: Collection[str],
+    variables: Sequence[Any],
 ) -> dict[str, str]:
     """Return the names of the variables by role, including X.
 
-    `usual` lists usual names of labels, `numbers` the readable variables, and `variables` the name,
-    shape and type of each variable.
+    `usual` lists usual names of labels, `numbers` the readable variables, and
+    `variables` the name, shape and type of each variable.
     """
     chosen = {}
     for role, stated in (("X", how.X or "X"), *how.vectors):
         names = usual if stated is None else [stated]
         readable = [name for name in names if name in numbers]
         if not readable:
-            shown = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in variables)
+            shown = ", ".join(
+                f"{name} ({' x '.join(map(str, shape))} {kind})"
+                for name, shape, kind in variables
+            )
             step = f"name the variable, dataset.{role}=NAME, or write numbers"
             if role == "target":
                 step += "; if they are a column of X, set dataset.target=-1"
             for name, _, kind in variables:
                 if name in names:
                     step = MATLAB_ADVICE.get(kind, step)
-            raise TableError(f"expected a variable {names[0]:.80} of real numbers, got {shown or 'none':.300}; {step}.")
+            raise TableError(
+                f"expected a variable {names[0]:.80} of real numbers, got {shown or 'none':.300}; {step}."
+            )
         chosen[role] = readable[0]
     return chosen
 
 
-def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
+def _matrix_table(
+    X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mapping[str, Any]
+) -> Table:
     """Return a matrix with its labels, groups and other vectors."""
     if how.transpose:
         X = X.T
@@ -339,8 +370,12 @@ def _matrix_table(X: Any, how: Reading, chosen: Mapping[str, str], arrays: Mappi
     if "feature_names" in arrays:
         names = [*map(str, arrays["feature_names"])]
     if len(names) != X.shape[1]:
-        raise TableError(f"expected {X.shape[1]} feature_names, got {len(names)}; write one for each column.")
-    vectors = {role: arrays[name].ravel() for role, name in chosen.items() if role != "X"}
+        raise TableError(
+            f"expected {X.shape[1]} feature_names, got {len(names)}; write one for each column."
+        )
+    vectors = {
+        role: arrays[name].ravel() for role, name in chosen.items() if role != "X"
+    }
     for role, vector in vectors.items():
         if vector.size != X.shape[0]:
             raise TableError(
@@ -397,14 +432,19 @@ def _read_mat(file: Path, how: Reading) -> Table:
         ) from error
     shapes = {name: shape for name, shape, kind in variables if kind in MATLAB_NUMBERS}
     chosen = _chosen_variables(how, ["Y", "y"], shapes, variables)
-    _check_size(file, shapes[chosen["X"]], 8 * sum(math.prod(shapes[name]) for name in chosen.values()))
+    _check_size(
+        file,
+        shapes[chosen["X"]],
+        8 * sum(math.prod(shapes[name]) for name in chosen.values()),
+    )
     arrays = loadmat(str(file), variable_names=[*chosen.values()], appendmat=False)
     return _matrix_table(arrays[chosen["X"]], how, chosen, arrays)
 
 
 def _read_svmlight(file: Path, how: Reading) -> Table:
     rows = SvmlightRows(file, how.n_features, how.zero_based)
-    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)  # 16 bytes or characters per value
+    # 16 bytes or characters per value
+    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)
     chunks = [*rows.chunks(4096)]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
     vectors = {"target": np.concatenate([y for _, y in chunks])}
@@ -412,20 +452,41 @@ def _read_svmlight(file: Path, how: Reading) -> Table:
     notes = []
     if "groups" in dict(how.vectors):
         if queries is None:
-            raise TableError("expected qid:NUMBER in each row because of dataset.groups=qid, got rows without it.")
+            raise TableError(
+                "expected qid:NUMBER in each row because of dataset.groups=qid, got rows without it."
+            )
         vectors["groups"] = queries
     elif queries is not None:
-        notes.append("rows have qid; dataset.groups=qid keeps rows with equal qid in one fold")
+        notes.append(
+            "rows have qid; dataset.groups=qid keeps rows with equal qid in one fold"
+        )
     return Table(X, _numbered(X), vectors, notes=notes)
 
 
-TEXT_SETTINGS = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
+TEXT_SETTINGS = (
+    "sep",
+    "decimal",
+    "thousands",
+    "encoding",
+    "header",
+    "comment",
+    "na_values",
+    "keep_default_na",
+)
 FORMATS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     **dict.fromkeys(TEXTS, (_read_text, (*TEXT_SETTINGS, "transpose"))),
     ".arff": (_read_text, ("encoding", "na_values", "keep_default_na")),
     ".xlsx": (
         _read_text,
-        ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na", "transpose"),
+        (
+            "sheet_name",
+            "header",
+            "decimal",
+            "thousands",
+            "na_values",
+            "keep_default_na",
+            "transpose",
+        ),
     ),
     ".parquet": (_read_parquet, ("na_values",)),
     ".feather": (_read_feather, ("na_values",)),

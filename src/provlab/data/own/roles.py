@@ -20,8 +20,30 @@ from provlab.project.messages import did_you_mean, listed
 TARGETS = ("label", "target", "class", "y")
 """Names of the label column that are recognised."""
 
-EVENTS = {"event", "status", "death", "died", "dead", "censored", "censor", "cens", "fustat", "os", "vital_status"}
-TIMES = {"time", "duration", "survival", "survival_time", "follow_up", "futime", "time_to_event", "os_time", "os.time"}
+EVENTS = {
+    "event",
+    "status",
+    "death",
+    "died",
+    "dead",
+    "censored",
+    "censor",
+    "cens",
+    "fustat",
+    "os",
+    "vital_status",
+}
+TIMES = {
+    "time",
+    "duration",
+    "survival",
+    "survival_time",
+    "follow_up",
+    "futime",
+    "time_to_event",
+    "os_time",
+    "os.time",
+}
 """Names of time columns in survival data. A time as a feature suggests that the target is an event, and vice versa."""
 
 
@@ -40,19 +62,33 @@ def columns_of(file: Path, names: list[str], settings: Mapping[str, Any]) -> Col
     for parameter in ("index", "index_col"):
         if settings[parameter] is not None:
             left_out.add(_place(parameter, names, settings[parameter]))
-    if names and UNNAMED.fullmatch(names[0]) and once(has_index, file, reading_of(file, settings)):
+    if (
+        names
+        and UNNAMED.fullmatch(names[0])
+        and once(has_index, file, reading_of(file, settings))
+    ):
         left_out.add(0)
     roles = {role: _place_of_role(file, names, role, settings) for role in ROLES}
     left_out.update(place for place in roles.values() if place is not None)
-    return Columns(roles, left_out, {_place("categorical", names, column) for column in settings["categorical"]})
+    return Columns(
+        roles,
+        left_out,
+        {_place("categorical", names, column) for column in settings["categorical"]},
+    )
 
 
-def _place_of_role(file: Path, names: list[str], role: str, settings: Mapping[str, Any]) -> int | None:
+def _place_of_role(
+    file: Path, names: list[str], role: str, settings: Mapping[str, Any]
+) -> int | None:
     """Return the number of the column with a role; None if there is none or it is in another file."""
     column = settings[role]
     if role == "target" and settings["target_path"] is not None:
         return None
-    if format_of(file) in SVMLIGHT and column is not None and (role, column) != ("groups", "qid"):
+    if (
+        format_of(file) in SVMLIGHT
+        and column is not None
+        and (role, column) != ("groups", "qid")
+    ):
         raise TableError(
             f"expected no {role}, because an svmlight file has only labels and qid, got {column!r:.80}; leave it out."
         )
@@ -91,17 +127,25 @@ def place_of_target(names: list[str], target: str | int | None) -> int:
 
 def _place(parameter: str, names: list[str], column: str | int) -> int:
     """Return the number of a column given by name or number."""
-    if isinstance(column, int) and not isinstance(column, bool) and -len(names) <= column < len(names):
+    if (
+        isinstance(column, int)
+        and not isinstance(column, bool)
+        and -len(names) <= column < len(names)
+    ):
         return column % len(names)
     if names.count(str(column)) == 1:
         return names.index(str(column))
     step = did_you_mean(str(column), names)
     if parameter == "target" and not step:
         step = "; if the samples are columns, set dataset.transpose=true."
-    raise TableError(f"dataset.{parameter}: expected a column of {listed(names)}, got {column!r:.80}{step or '.'}")
+    raise TableError(
+        f"dataset.{parameter}: expected a column of {listed(names)}, got {column!r:.80}{step or '.'}"
+    )
 
 
-def notes_on_names(table: Table, columns: Columns, features: list[int], class_names: np.ndarray | None) -> list[str]:
+def notes_on_names(
+    table: Table, columns: Columns, features: list[int], class_names: np.ndarray | None
+) -> list[str]:
     """Return remarks for the user on column and class names."""
     notes = []
     nameless = [k for k in features if UNNAMED.fullmatch(table.names[k])]
@@ -112,11 +156,15 @@ def notes_on_names(table: Table, columns: Columns, features: list[int], class_na
             f"the first line, or leave them out: dataset.left_out=[{places}]"
         )
     if UNNAMED.fullmatch(table.names[0]) and 0 in columns.left_out:
-        notes.append(f"column {table.names[0]!r}, which only numbers the rows, is left out")
+        notes.append(
+            f"column {table.names[0]!r}, which only numbers the rows, is left out"
+        )
     if class_names is not None:
         odd = [repr(name) for name in class_names if name.lower() in MISSING]
         if odd:
-            notes.append(f"classes are called {listed(odd)}; if that means no label, set dataset.na_values")
+            notes.append(
+                f"classes are called {listed(odd)}; if that means no label, set dataset.na_values"
+            )
     target = columns.roles["target"]
     if target is not None:
         names = [table.names[k] for k in features]
@@ -130,7 +178,12 @@ def _notes_of_other_targets(target: str, names: list[str]) -> list[str]:
     stem = re.sub(r"(\d+|[A-Z])$", "", target).rstrip("_.- ")
     if stem == target or not stem:
         return []
-    alike = [name for name in names if name != target and re.fullmatch(rf"{re.escape(stem)}[_.\- ]?(\d+|[A-Z])", name)]
+    alike = [
+        name
+        for name in names
+        if name != target
+        and re.fullmatch(rf"{re.escape(stem)}[_.\- ]?(\d+|[A-Z])", name)
+    ]
     if not alike or 2 * len(alike) > len(names):
         return []
     return [

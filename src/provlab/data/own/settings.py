@@ -13,19 +13,37 @@ from provlab.data.own.table import once
 from provlab.data.own.text import TEXTS, Reading, format_of, layout_of
 from provlab.project.documents import read_as
 
-SETTINGS = tuple(setting.name for setting in fields(Reading) if setting.name != "vectors")
+SETTINGS = tuple(
+    setting.name for setting in fields(Reading) if setting.name != "vectors"
+)
 BESIDE = ("groups", "sample_weight", "fold")
 ROLES = ("target", *BESIDE)
-LATER = ("index_col", *BESIDE, "task", *SETTINGS, "categorical", "target_path", "test_path", "splits")
+LATER = (
+    "index_col",
+    *BESIDE,
+    "task",
+    *SETTINGS,
+    "categorical",
+    "target_path",
+    "test_path",
+    "splits",
+)
 
-KINDS = {name: kind for name, kind in get_type_hints(Reading, include_extras=True).items() if name in SETTINGS}
+KINDS = {
+    name: kind
+    for name, kind in get_type_hints(Reading, include_extras=True).items()
+    if name in SETTINGS
+}
 KINDS |= dict.fromkeys(("index", "index_col", *ROLES), str | int | None)
 """Types of settings, with functions that check their values."""
 
 
 def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
     """Return the `Reading` of a file, with all settings checked and in one spelling."""
-    values = {name: read_as(kind, settings[name], f"dataset.{name}") for name, kind in KINDS.items()}
+    values = {
+        name: read_as(kind, settings[name], f"dataset.{name}")
+        for name, kind in KINDS.items()
+    }
     for name in ("left_out", "categorical"):
         if isinstance(settings[name], str) or not isinstance(settings[name], Sequence):
             raise ValueError(
@@ -46,7 +64,11 @@ def reading_of(file: Path, settings: Mapping[str, Any]) -> Reading:
     for role in ROLES:
         if isinstance(settings[role], str):
             vectors.append((role, settings[role]))
-        elif role == "target" and settings[role] is None and settings["target_path"] is None:
+        elif (
+            role == "target"
+            and settings[role] is None
+            and settings["target_path"] is None
+        ):
             vectors.append((role, None))  # usual label variables are found by name
     return replace(how, vectors=tuple(vectors))
 

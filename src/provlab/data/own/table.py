@@ -25,10 +25,11 @@ T = TypeVar("T")
 class Table:
     """Content of a file: `columns`, a DataFrame, ndarray or csr_array of shape (n, d), and their `names`.
 
-    `vectors` maps roles such as "target" to variables of shape (n,) that a format stores separately
-    from the columns. `where` returns the position of a row in the file in words. `texts` returns a
-    column by number as written; it is None if the file has types. `notes` are remarks for the user
-    before the run. `how` holds the user's settings for the file.
+    `vectors` maps roles such as "target" to variables of shape (n,) that a format
+    stores separately from the columns. `where` returns the position of a row in the
+    file in words. `texts` returns a column by number as written; it is None if the file
+    has types. `notes` are remarks for the user before the run. `how` holds the user's
+    settings for the file.
     """
 
     columns: Any
@@ -71,17 +72,29 @@ class Table:
             columns = np.vstack([self.columns, test.columns])
 
         def where(row: int) -> str:
-            return self.where(row) if row < n else f"{test.where(row - n)} of {test_name}"
+            return (
+                self.where(row) if row < n else f"{test.where(row - n)} of {test_name}"
+            )
 
         def texts(k: int) -> Any:
-            parts = [table.texts(k) for table in (self, test) if table.texts is not None]
+            parts = [
+                table.texts(k) for table in (self, test) if table.texts is not None
+            ]
             return pd.concat(parts, ignore_index=True)
 
-        vectors = {role: np.concatenate([vector, test.vectors[role]]) for role, vector in self.vectors.items()}
+        vectors = {
+            role: np.concatenate([vector, test.vectors[role]])
+            for role, vector in self.vectors.items()
+        }
         has_texts = self.texts is not None and test.texts is not None
         notes = [*self.notes, *test.notes]
         return replace(
-            self, columns=columns, vectors=vectors, where=where, texts=texts if has_texts else None, notes=notes
+            self,
+            columns=columns,
+            vectors=vectors,
+            where=where,
+            texts=texts if has_texts else None,
+            notes=notes,
         )
 
 
@@ -101,7 +114,9 @@ def once(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
 
 
 @lru_cache(maxsize=64)
-def _once(read: Callable[[Path, Reading], Any], file: Path, state: object, how: Reading) -> Any:
+def _once(
+    read: Callable[[Path, Reading], Any], file: Path, state: object, how: Reading
+) -> Any:
     return read_sound(read, file, how)
 
 

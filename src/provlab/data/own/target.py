@@ -8,21 +8,31 @@ from typing import Any
 import numpy as np
 
 from provlab.data.files import TableError
-from provlab.data.own.columns import FEW, LARGEST_EXACT, check_numbers, distinct_texts, text_of
+from provlab.data.own.columns import (
+    FEW,
+    LARGEST_EXACT,
+    check_numbers,
+    distinct_texts,
+    text_of,
+)
 from provlab.data.own.table import Table
 
 
-def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
+def target_of(
+    table: Table, place: int | None, task: str
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the target, shape (n,), and the names of its classes; None for a regression.
 
-    The target is column `place`, or stored separately if `place` is None. Two classes become -1 and
+    The target is column `place`, or stored separately if `place` is None. Two classes
+    become -1 and
     +1, and more classes 0, 1, ..., in the order of their names. `task` is "auto", "classification"
     or "regression".
 
     Raises
     ------
     TableError
-        If there are missing values, a single class, strings in a regression, or numbers that may or may not be classes.
+        If there are missing values, a single class, strings in a regression, or numbers
+        that may or may not be classes.
     """
     name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
     labels = known_labels(name, _labels(table, place), table.where)
@@ -33,13 +43,17 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
     if classes is None:
         return labels.astype(np.float64), None
     if classes.size < 2:
-        raise TableError(f"expected at least two classes, got only {classes.tolist()!s:.200}; choose another target.")
+        raise TableError(
+            f"expected at least two classes, got only {classes.tolist()!s:.200}; choose another target."
+        )
     if classes.size == 2:
         codes = 2 * codes - 1
     return codes, np.array([*map(str, classes)], dtype=object)
 
 
-def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, np.ndarray]:
+def _text_classes(
+    table: Table, name: str, labels: np.ndarray, task: str
+) -> tuple[Any, np.ndarray]:
     """Return the sorted class names, and the position of each label among them."""
     if labels.dtype.kind != "O":
         labels = labels.astype(str)
@@ -47,7 +61,9 @@ def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tup
     classes, codes = distinct_texts(texts)
     if classes.size > FEW:
         check_numbers(table, name, codes, classes.tolist())
-    if task == "regression" or (task == "auto" and classes.size > max(FEW, labels.size // 2)):
+    if task == "regression" or (
+        task == "auto" and classes.size > max(FEW, labels.size // 2)
+    ):
         expected = "numbers" if task == "regression" else "classes"
         raise TableError(
             f"expected {expected} in {name}, got {classes.size} different strings in {labels.size} rows, such as "
@@ -56,7 +72,9 @@ def _text_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tup
     return classes, codes
 
 
-def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> tuple[Any, Any]:
+def _numeric_classes(
+    table: Table, name: str, labels: np.ndarray, task: str
+) -> tuple[Any, Any]:
     """Return the sorted classes, and the position of each label among them; None twice for a regression."""
     n = labels.size
     is_finite = np.isfinite(labels)
@@ -67,10 +85,16 @@ def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> 
         )
     classes, codes = np.unique(labels, return_inverse=True)
     is_real = bool((classes != np.floor(classes)).any())
-    if labels.dtype.kind == "f" and not is_real and (np.abs(classes.astype(np.float64)) < LARGEST_EXACT).all():
+    if (
+        labels.dtype.kind == "f"
+        and not is_real
+        and (np.abs(classes.astype(np.float64)) < LARGEST_EXACT).all()
+    ):
         classes = classes.astype(np.int64)  # names without ".0"
     if task == "auto":
-        are_few = classes.size == 2 if is_real else classes.size <= max(2, min(FEW, n // 2))
+        are_few = (
+            classes.size == 2 if is_real else classes.size <= max(2, min(FEW, n // 2))
+        )
         if are_few:
             task = "classification"
         elif is_real and classes.size > min(FEW, n // 2):
@@ -84,7 +108,9 @@ def _numeric_classes(table: Table, name: str, labels: np.ndarray, task: str) -> 
     if task == "classification":
         return classes, codes
     if classes.size < 2:
-        raise TableError(f"expected different numbers in {name}, got only {classes[0]}; choose another target.")
+        raise TableError(
+            f"expected different numbers in {name}, got only {classes[0]}; choose another target."
+        )
     return None, None
 
 
@@ -94,8 +120,8 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
     Raises
     ------
     TableError
-        If there are missing values, negative weights, only zero weights, or folds that are not
-        whole numbers of at least -1.
+        If there are missing values, negative weights, only zero weights, or folds that
+        are not whole numbers of at least -1.
     """
     if place is None and role not in table.vectors:
         return None
@@ -107,10 +133,14 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         if values.dtype.kind in "iufb":
             return np.unique(values, return_inverse=True)[1].astype(np.int64)
         return distinct_texts([*map(str, values)])[1]
-    numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(dtype=np.float64)
+    numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(
+        dtype=np.float64
+    )
     if role == "sample_weight":
         is_wrong = ~(np.isfinite(numbers) & (numbers >= 0))
-        _check_beside(table, role, values, is_wrong, "weights that are numbers of at least 0")
+        _check_beside(
+            table, role, values, is_wrong, "weights that are numbers of at least 0"
+        )
         if not numbers.any():
             raise TableError(
                 f"dataset.{role}: expected at least one weight above 0, got only zeros; choose another column."
@@ -121,7 +151,9 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
     return numbers.astype(np.int64)
 
 
-def _check_beside(table: Table, role: str, values: np.ndarray, is_wrong: np.ndarray, expected: str) -> None:
+def _check_beside(
+    table: Table, role: str, values: np.ndarray, is_wrong: np.ndarray, expected: str
+) -> None:
     """Raise if a column has a wrong value, naming the first."""
     if is_wrong.any():
         row = int(np.argmax(is_wrong))
@@ -130,18 +162,21 @@ def _check_beside(table: Table, role: str, values: np.ndarray, is_wrong: np.ndar
         )
 
 
-def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} from 0".format) -> np.ndarray:
+def known_labels(
+    subject: str, y: Any, where: Callable[[int], str] = "row {} from 0".format
+) -> np.ndarray:
     """Return labels as an array of numbers or strings.
 
     Raises
     ------
     TableError
-        If labels are missing (None, NaN, NA, NaT or masked), with their number and place, or if
-        numbers and strings are mixed.
+        If labels are missing (None, NaN, NA, NaT or masked), with their number and
+        place, or if numbers and strings are mixed.
     """
     import pandas as pd
 
-    as_they_are = np.asarray(y, dtype=object)  # in an array of strings, numbers would become strings
+    # in an array of strings, numbers would become strings
+    as_they_are = np.asarray(y, dtype=object)
     is_missing = pd.isna(as_they_are)
     if np.ma.isMaskedArray(y):
         is_missing |= np.ma.getmaskarray(y)
@@ -154,7 +189,9 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
         )
     labels = np.asarray(y)
     if labels.dtype.kind in "OU":
-        by_kind = {isinstance(label, str): label for label in as_they_are.ravel().tolist()}
+        by_kind = {
+            isinstance(label, str): label for label in as_they_are.ravel().tolist()
+        }
         if len(by_kind) > 1:
             raise TableError(
                 f"{subject}: expected labels that are all strings or all numbers, got the string "

@@ -1,8 +1,8 @@
 """Layout of a user's own text table: separator, header, and positions of rows.
 
-pandas reads the rows. This module determines what pandas would guess or assume. Only certain
-findings are used; otherwise an error names the setting. Excel, ARFF and transposed tables are
-converted to CSV first.
+pandas reads the rows. This module determines what pandas would guess or assume. Only
+certain findings are used; otherwise an error names the setting. Excel, ARFF and
+transposed tables are converted to CSV first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,16 @@ from provlab.project.messages import listed
 from provsel.streams.memory import check_memory, memory_limit
 from provsel.streams.svmlight_rows import MAX_LINE, OPEN
 
-TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
+TEXTS = {
+    ".csv": ",",
+    ".tsv": "\t",
+    ".tab": "\t",
+    ".txt": "\t",
+    ".data": ",",
+    ".dat": "\t",
+    ".arff": ",",
+    ".xlsx": ",",
+}
 """Suffixes of text tables, with the column separator used if none can be detected."""
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
@@ -39,7 +48,11 @@ PACKED = (*OPEN, ".zip")
 SPACES = "\\s+"
 """The pandas separator for any white space."""
 
-BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "null", "none"}
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
@@ -51,7 +64,8 @@ HEAD_CHARACTERS = 1 << 20
 CELL_BYTES = 64
 """Memory of a cell as a string, in bytes."""
 
-csv.field_size_limit(2**31 - 1)  # with a wrong separator, a line of 20,000 genes is one field
+# with a wrong separator, a line of 20,000 genes is one field
+csv.field_size_limit(2**31 - 1)
 
 
 def sign(text: str | None) -> str | None:
@@ -68,7 +82,9 @@ def known_encoding(name: str | None) -> str | None:
         if name is not None:
             codecs.lookup(name)
     except LookupError:
-        raise ValueError(f"expected an encoding of Python, such as cp1252 or utf-16, got {name!r:.80}.") from None
+        raise ValueError(
+            f"expected an encoding of Python, such as cp1252 or utf-16, got {name!r:.80}."
+        ) from None
     return name
 
 
@@ -77,7 +93,9 @@ def row_of_names(row: int | str | None) -> int | str:
     if row is None:
         return "none"
     if row not in ("none", "infer") and (isinstance(row, str) or row < 0):
-        raise ValueError(f"expected infer, none or a row number from 0, got {row!r:.80}.")
+        raise ValueError(
+            f"expected infer, none or a row number from 0, got {row!r:.80}."
+        )
     return row
 
 
@@ -95,9 +113,9 @@ def sorted_words(values: Any) -> tuple[str, ...]:
 class Reading:
     """A user's settings for a file, in terms of `pandas.read_csv` and `load_svmlight_file`.
 
-    See `provlab.data.loaders.file.load`. Functions check settings and bring them into one spelling. For formats that
-    store variables separately, `vectors` are pairs of a role, such as "target", and the name of its variable; None
-    means the usual name.
+    See `provlab.data.loaders.file.load`. Functions check settings and bring them into
+    one spelling. For formats that store variables separately, `vectors` are pairs of a
+    role, such as "target", and the name of its variable; None means the usual name.
     """
 
     sep: Annotated[str | None, sign] = None
@@ -120,9 +138,10 @@ class Reading:
 class Layout:
     """The layout of a text table.
 
-    `header` is the row with the names, or None; `lines_before` lines precede the first row of
-    values. `names` are the column names without trailing empty ones. Rows have `n_fields` fields,
-    the first of which has no name if `row_names` is true, as in files written by R.
+    `header` is the row with the names, or None; `lines_before` lines precede the first
+    row of values. `names` are the column names without trailing empty ones. Rows have
+    `n_fields` fields, the first of which has no name if `row_names` is true, as in
+    files written by R.
     """
 
     sep: str
@@ -152,9 +171,15 @@ def open_unpacked(file: Path) -> Any:
     if ending != ".zip":
         return OPEN.get(ending, open)(file, "rb")
     archive = zipfile.ZipFile(file)
-    members = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    members = [
+        name
+        for name in archive.namelist()
+        if not name.endswith("/") and not name.startswith("__MACOSX/")
+    ]
     if len(members) != 1:
-        raise TableError(f"expected a single file in the archive, got {members!s:.200}; unpack it.")
+        raise TableError(
+            f"expected a single file in the archive, got {members!s:.200}; unpack it."
+        )
     return archive.open(members[0])
 
 
@@ -181,7 +206,10 @@ def is_written_as_csv(file: Path, how: Reading) -> bool:
 
 def written_as_csv(file: Path, how: Reading) -> bytes:
     """Return an Excel, ARFF or transposed file as CSV, converted only once while it is unchanged."""
-    settings = replace(how, decimal=None, thousands=None, header="infer", keep_default_na=True)  # these have no effect
+    # these have no effect
+    settings = replace(
+        how, decimal=None, thousands=None, header="infer", keep_default_na=True
+    )
     return _written_as_csv(file, file_state(file), settings)
 
 
@@ -196,10 +224,14 @@ def _written_as_csv(file: Path, state: object, how: Reading) -> bytes:
     with io.TextIOWrapper(open_unpacked(file), encoding, newline="") as text:
         try:
             if not how.transpose:
-                return arff_as_csv(f"data set {file.name}", lines_of(text), how.na_values)
+                return arff_as_csv(
+                    f"data set {file.name}", lines_of(text), how.na_values
+                )
             head = _first_lines(text)
             sep = how.sep or _separator(file, head, how)
-            return _transposed(file, records(chain(head, lines_of(text)), sep, how.comment))
+            return _transposed(
+                file, records(chain(head, lines_of(text)), sep, how.comment)
+            )
         except UnicodeError as error:
             raise _encoding_fault(encoding, error) from error
 
@@ -213,7 +245,9 @@ def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
         fields.append(row)
         size += CELL_BYTES * len(row) + sum(map(len, row))
         if size > limit:
-            check_memory(f"data set {file.name}", size, f"{len(fields):,} lines to be transposed")
+            check_memory(
+                f"data set {file.name}", size, f"{len(fields):,} lines to be transposed"
+            )
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(zip_longest(*fields, fillvalue=""))
     return text.getvalue().encode()
@@ -222,7 +256,9 @@ def _transposed(file: Path, rows: Iterable[tuple[int, list[str]]]) -> bytes:
 def open_text(file: Path, how: Reading, encoding: str) -> Any:
     """Return a text table as a text file object."""
     if is_written_as_csv(file, how):
-        return io.TextIOWrapper(io.BytesIO(written_as_csv(file, how)), "utf-8", newline="")
+        return io.TextIOWrapper(
+            io.BytesIO(written_as_csv(file, how)), "utf-8", newline=""
+        )
     return io.TextIOWrapper(open_unpacked(file), encoding, newline="")
 
 
@@ -278,7 +314,9 @@ def layout_of(file: Path, how: Reading) -> Layout:
     numbered_rows = [*records(lines, sep, how.comment)]
     rows = [fields for _, fields in numbered_rows]
     if format_of(file) == ".arff":
-        return Layout(sep, ".", encoding, 0, column_names(rows[0]), len(rows[0]), False, 1)
+        return Layout(
+            sep, ".", encoding, 0, column_names(rows[0]), len(rows[0]), False, 1
+        )
     header = _header_of(rows, how)
     if header is not None and header >= len(rows):
         raise TableError(
@@ -320,8 +358,14 @@ def _first_lines(text: Any) -> list[str]:
 def _check_width(file: Path, lines: Sequence[str], sep: str | None) -> None:
     """Raise if a line has more columns than fit into memory."""
     signs = ",;\t| " if sep in (None, SPACES) else sep
-    n_columns = 1 + max((line.count(sign) for line in lines for sign in signs), default=0)
-    check_memory(f"data set {file.name}", COLUMN_BYTES * n_columns, f"a line of {n_columns:,} columns")
+    n_columns = 1 + max(
+        (line.count(sign) for line in lines for sign in signs), default=0
+    )
+    check_memory(
+        f"data set {file.name}",
+        COLUMN_BYTES * n_columns,
+        f"a line of {n_columns:,} columns",
+    )
 
 
 def _names(first: list[str], body: list[list[str]], is_named: bool) -> tuple[str, ...]:
@@ -329,7 +373,11 @@ def _names(first: list[str], body: list[list[str]], is_named: bool) -> tuple[str
     rows = [row for row in body if len(row) == len(first)]
     width = len(first)
     if is_named:
-        while width > 1 and not first[width - 1] and not any(row[width - 1] for row in rows):
+        while (
+            width > 1
+            and not first[width - 1]
+            and not any(row[width - 1] for row in rows)
+        ):
             width -= 1
         return column_names(first[:width])
     return tuple(map(str, range(1, width + 1)))
@@ -351,7 +399,9 @@ def column_names(header: Sequence[str]) -> tuple[str, ...]:
     return tuple(distinct)
 
 
-def records(lines: Iterable[str], sep: str, comment: str | None = None) -> Iterator[tuple[int, list[str]]]:
+def records(
+    lines: Iterable[str], sep: str, comment: str | None = None
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the last line number, from 1, and the fields of each row, skipping empty lines like pandas."""
     if comment:
         lines = (line.rstrip("\r\n").split(comment, 1)[0] + "\n" for line in lines)
@@ -400,7 +450,8 @@ class TextTable:
                     names=range(self.layout.n_fields),
                     index_col=False,
                     skipinitialspace=True,
-                    low_memory=False,  # a column has one type, wherever its first string is
+                    # a column has one type, wherever its first string is
+                    low_memory=False,
                     **{"keep_default_na": how.keep_default_na, **options},
                 )
             except (pd.errors.ParserError, pd.errors.ParserWarning):
@@ -465,8 +516,12 @@ def is_number(text: str, comma: bool = False) -> bool:
 def _separator(file: Path, lines: list[str], how: Reading) -> str:
     """Return the only separator that splits the first lines into equally many fields, or that of the format."""
     if lines and re.match(r"\S+( (qid|\d+):\S+)+\s*$", lines[0]):
-        raise TableError("expected a table, got rows in svmlight format; rename the file to NAME.svm.")
-    separators = [sep for sep in (",", ";", "\t", "|") if _splits_alike(lines, sep, how)]
+        raise TableError(
+            "expected a table, got rows in svmlight format; rename the file to NAME.svm."
+        )
+    separators = [
+        sep for sep in (",", ";", "\t", "|") if _splits_alike(lines, sep, how)
+    ]
     if not separators and _splits_alike(lines, SPACES, how):  # strings contain spaces
         separators = [SPACES]
     if len(separators) == 1:
@@ -491,7 +546,8 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
 def _splits_alike(lines: list[str], sep: str, how: Reading) -> bool:
     """Return whether a separator splits all lines into as many fields as the first, or all others into one more.
 
-    The additional field is a row name or follows a trailing separator. The last line may be truncated.
+    The additional field is a row name or follows a trailing separator. The last line
+    may be truncated.
     """
     widths = [len(fields) for _, fields in records(lines, sep, how.comment)]
     if not widths or widths[0] < 2:
@@ -509,19 +565,25 @@ def _header_of(rows: list[list[str]], how: Reading) -> int | None:
     if not rows:
         raise TableError("expected column names and rows, got an empty file.")
     names = rows[0]
-    numbers = [float(name.replace(",", ".")) for name in names if is_number(name, comma=True)]
+    numbers = [
+        float(name.replace(",", ".")) for name in names if is_number(name, comma=True)
+    ]
     n_words = 0
     has_name_among_values = False
     for k, name in enumerate(names):
         if is_number(name, comma=True) or name.lower() in MISSING:
             continue
         n_words += 1
-        column = [row[k] for row in rows[1:] if k < len(row) and row[k].lower() not in MISSING]
+        column = [
+            row[k] for row in rows[1:] if k < len(row) and row[k].lower() not in MISSING
+        ]
         if column and all(is_number(cell, comma=True) for cell in column):
             return 0  # a string above numbers
         has_name_among_values |= name in column
     are_rising = all(a < b for a, b in pairwise(numbers))  # as for wavelengths
-    if has_name_among_values or (numbers and not (are_rising and (n_words or names[0] == ""))):
+    if has_name_among_values or (
+        numbers and not (are_rising and (n_words or names[0] == ""))
+    ):
         raise TableError(
             f"expected column names in the first line, got {listed(names)}, which look like the values below; "
             f"set dataset.header=none if the file has no names, or dataset.header=0 if these are the names."
@@ -539,6 +601,8 @@ def _decimal(body: list[list[str]], sep: str) -> str:
         if any("." in cell and is_number(cell) for cell in cells):
             return "."
         with_comma = [cell for cell in cells if "," in cell]
-        if not all(map(THOUSANDS.fullmatch, with_comma)) and all(is_number(cell, comma=True) for cell in cells):
+        if not all(map(THOUSANDS.fullmatch, with_comma)) and all(
+            is_number(cell, comma=True) for cell in cells
+        ):
             has_decimal_commas = True
     return "," if has_decimal_commas else "."

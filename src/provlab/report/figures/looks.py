@@ -58,8 +58,9 @@ _CYCLE = [
 def looks(methods: Iterable[str]) -> dict[str, Look]:
     """Return the appearance of each method of a figure.
 
-    The entries of `methods` in the project's file come first. Each other method takes the next colour that no method of
-    the figure has. It never takes an appearance that the file gives to another method.
+    The entries of `methods` in the project's file come first. Each other method takes
+    the next colour that no method of the figure has. It never takes an appearance that
+    the file gives to another method.
 
     Raises
     ------
@@ -67,16 +68,23 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
         If an entry is not a colour, a marker and optionally a line.
     """
     methods = list(dict.fromkeys(methods))
-    declared = {method: _look(method, text) for method, text in current_project().methods.items()}
+    declared = {
+        method: _look(method, text)
+        for method, text in current_project().methods.items()
+    }
     reserved = {(look.colour, look.symbol) for look in declared.values()}
-    cycle = [look for look in _CYCLE if (look.colour, look.symbol) not in reserved] or _CYCLE
+    cycle = [
+        look for look in _CYCLE if (look.colour, look.symbol) not in reserved
+    ] or _CYCLE
     chosen = {method: declared[method] for method in methods if method in declared}
     free: list[Look] = []
     for method in methods:
         if method not in chosen:
             free = free or list(cycle)
             colours = {look.colour for look in chosen.values()}
-            chosen[method] = next((look for look in free if look.colour not in colours), free[0])
+            chosen[method] = next(
+                (look for look in free if look.colour not in colours), free[0]
+            )
             free.remove(chosen[method])
     return {method: chosen[method] for method in methods}
 
@@ -85,7 +93,12 @@ def _look(method: str, text: str) -> Look:
     """Parse an appearance of the project's file, such as "black x dotted"; raises as `looks`."""
     colours = COLOURS | {"grey": GREY}
     words = text.split()
-    if 2 <= len(words) <= 3 and words[0] in colours and words[1] in MARKERS and {*words[2:]} <= {*LINES}:
+    if (
+        2 <= len(words) <= 3
+        and words[0] in colours
+        and words[1] in MARKERS
+        and {*words[2:]} <= {*LINES}
+    ):
         return Look(colours[words[0]], *words[1:])
     raise ValueError(
         f"project: methods: {method!r:.80}: expected a colour ({', '.join(colours)}), a marker ({', '.join(MARKERS)}) "

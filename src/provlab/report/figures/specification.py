@@ -1,7 +1,7 @@
 """Specification curve: the sorted effects of a claim in all universes, above the options of each universe.
 
-The SVG is part of pages, which can filter it, and also a file of its own. Matplotlib would take a hundred times as
-long.
+The SVG is part of pages, which can filter it, and also a file of its own. Matplotlib
+would take a hundred times as long.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ WIDTH, LEFT, RIGHT, TOP, HEIGHT, LINE = 560.0, 172.0, 552.0, 44.0, 190.0, 15.0
 possible for text that a phone shows at 9 pixels."""
 
 ENVIRONMENT = Environment(
-    autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=FileSystemLoader(Path(__file__).parent)
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    loader=FileSystemLoader(Path(__file__).parent),
 )
 ENVIRONMENT.filters |= {"g": "{:g}".format, "tenth": "{:.1f}".format}
 
@@ -35,10 +38,13 @@ ENVIRONMENT.filters |= {"g": "{:g}".format, "tenth": "{:.1f}".format}
 def by_effect(universes: pd.DataFrame) -> pd.DataFrame:
     """Return the universes of a claim that were run, sorted by effect; `is_default` marks the first universe.
 
-    At most about `MAX_UNIVERSES` are returned, including the smallest and largest effect and the default.
+    At most about `MAX_UNIVERSES` are returned, including the smallest and largest
+    effect and the default.
     """
     universes = universes.assign(is_default=np.arange(len(universes)) == 0)
-    run = universes[universes["verdict"] != "not run"].sort_values("effect", kind="stable", ignore_index=True)
+    run = universes[universes["verdict"] != "not run"].sort_values(
+        "effect", kind="stable", ignore_index=True
+    )
     if len(run) <= MAX_UNIVERSES:
         return run
     drawn = np.linspace(0, len(run) - 1, MAX_UNIVERSES).round().astype(int)
@@ -59,11 +65,12 @@ def specification_curve(
     Parameters
     ----------
     universes : DataFrame
-        See `by_effect`: `verdict`, `effect`, `low`, `high`, `is_default`, and a column per place. The marks of row k
-        form one group with `data-row` k, so that a filter of the table also hides them.
+        See `by_effect`: `verdict`, `effect`, `low`, `high`, `is_default`, and a column
+        per place. The marks of row k form one group with `data-row` k, so that a filter
+        of the table also hides them.
     places : mapping
-        Options by place, the default first. Universes that were stored before a place was added have the option "" for
-        it.
+        Options by place, the default first. Universes that were stored before a place
+        was added have the option "" for it.
     unit : str
         Unit of the effects.
     margins : sequence of float
@@ -75,7 +82,8 @@ def specification_curve(
 
     References
     ----------
-    Simonsohn, Simmons, Nelson (2020), Specification curve analysis, Nature Human Behaviour 4.
+    Simonsohn, Simmons, Nelson (2020), Specification curve analysis, Nature Human
+    Behaviour 4.
     """
     shown = universes[np.isfinite(universes["effect"].astype(float))]
     if shown.empty:
@@ -84,13 +92,23 @@ def specification_curve(
     bottom = TOP + HEIGHT
 
     def y(value: float) -> float:
-        return round(bottom - (min(max(value, low), high) - low) / (high - low) * HEIGHT, 1)
+        return round(
+            bottom - (min(max(value, low), high) - low) / (high - low) * HEIGHT, 1
+        )
 
-    places = {place: options for place, options in places.items() if (shown[place] != "").any()}
+    places = {
+        place: options
+        for place, options in places.items()
+        if (shown[place] != "").any()
+    }
     rows, heights, end = _option_rows(places, bottom + 18)
     step = (RIGHT - LEFT) / len(shown)
     radius = min(step * 0.36, 4.0)
-    ticks = [tick for tick in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
+    ticks = [
+        tick
+        for tick in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high)
+        if low <= tick <= high
+    ]
     drawing = ENVIRONMENT.get_template("specification.svg.j2").render(
         low=low, high=high, y=y, mark=_mark, kind_of=kind_of, finite=math.isfinite, unit=unit,
         said=_caption(universes, shown), alone=alone, legend=_legend(universes), ticks=ticks, margins=margins,
@@ -98,7 +116,8 @@ def specification_curve(
         stroke=max(min(2 * radius, 4.0), 0.4), left=LEFT, right=RIGHT, top=TOP, bottom=bottom, width=WIDTH, end=end,
         lowest=end - LINE,
     )  # fmt: skip
-    return Markup("".join(map(str.strip, drawing.splitlines())) + "\n")  # escaped by the template
+    # escaped by the template
+    return Markup("".join(map(str.strip, drawing.splitlines())) + "\n")
 
 
 def _legend(universes: pd.DataFrame) -> list[tuple[str, str, float]]:
@@ -128,15 +147,28 @@ def _option_rows(
 
 
 def _marks(
-    shown: pd.DataFrame, places: Mapping[str, Sequence[str]], heights: Mapping[tuple[str, str], float], step: float
+    shown: pd.DataFrame,
+    places: Mapping[str, Sequence[str]],
+    heights: Mapping[tuple[str, str], float],
+    step: float,
 ) -> list[dict[str, Any]]:
     """Return each universe with its number, its position on the axis, and its options with the heights of marks."""
     lines = []
-    for k, (number, line) in enumerate(zip(shown.index, shown.to_dict("records"), strict=True)):
+    for k, (number, line) in enumerate(
+        zip(shown.index, shown.to_dict("records"), strict=True)
+    ):
         options = {place: str(line[place]) for place in places if line[place] != ""}
         marks = [heights[chosen] for chosen in options.items()]
         x = LEFT + (k + 0.5) * step
-        lines.append({**line, "number": number, "x": x, "options": options.values(), "heights": marks})
+        lines.append(
+            {
+                **line,
+                "number": number,
+                "x": x,
+                "options": options.values(),
+                "heights": marks,
+            }
+        )
     return lines
 
 
@@ -144,14 +176,19 @@ def _caption(universes: pd.DataFrame, shown: pd.DataFrame) -> str:
     """Return a caption with the number of universes; a universe with a vacuous bound has no effect and is not drawn."""
     if len(shown) == len(universes):
         return f"{len(shown)} universes, sorted by effect"
-    without = universes.loc[~universes.index.isin(shown.index), "verdict"].value_counts()
+    without = universes.loc[
+        ~universes.index.isin(shown.index), "verdict"
+    ].value_counts()
     counts = ", ".join(f"{n} {verdict}" for verdict, n in without.items())
     return f"{len(shown)} of {len(universes)} universes, sorted by effect; the others have none ({counts})"
 
 
 def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
     """Return the limits of an axis that contains effects, zero, lines, and the intervals that are not far longer."""
-    values = np.array([0.0, *shown["effect"], *(value for value in lines if math.isfinite(value))], float)
+    values = np.array(
+        [0.0, *shown["effect"], *(value for value in lines if math.isfinite(value))],
+        float,
+    )
     span = float(np.ptp(values)) or 1.0
     ends = shown[["low", "high"]].to_numpy(float).ravel()
     ends = ends[np.isfinite(ends)]

@@ -7,7 +7,13 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from provlab.report.figures.style import ONE_COLUMN, legend_of, only_formats, save_figure, style
+from provlab.report.figures.style import (
+    ONE_COLUMN,
+    legend_of,
+    only_formats,
+    save_figure,
+    style,
+)
 
 COLOURS = {
     "replicated": "#2b7a3f", "no difference": "#e0a458", "contradicted": "#b5382c", "inconclusive": "#d8d8d8",
@@ -24,11 +30,20 @@ def draw_statements(shares: pd.DataFrame, stem: Path) -> list[Path]:
     parts = pd.DataFrame(columns, index=shares.index).fillna(0.0)
     parts["inconclusive"] = 1 - parts.drop(columns="inconclusive").sum(axis=1)
     with style(), only_formats("svg"):
-        figure = Figure(figsize=(2 * ONE_COLUMN, LINE * len(parts) + 1.2), layout="constrained")
+        figure = Figure(
+            figsize=(2 * ONE_COLUMN, LINE * len(parts) + 1.2), layout="constrained"
+        )
         axes = figure.subplots()
         left = pd.Series(0.0, parts.index)
         for verdict, colour in COLOURS.items():
-            axes.barh(parts.index, parts[verdict], left=left, color=colour, label=verdict, height=0.8)
+            axes.barh(
+                parts.index,
+                parts[verdict],
+                left=left,
+                color=colour,
+                label=verdict,
+                height=0.8,
+            )
             left = left + parts[verdict]
         axes.invert_yaxis()
         axes.set_xlim(0, 1)

@@ -28,7 +28,8 @@ TITLE_WIDTH = 110
 
 _STYLE: dict[Any, Any] = {
     "font.size": 8,
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],  # an SVG repeats this list at each text
+    # an SVG repeats this list at each text
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
     "axes.labelsize": 8,
     "axes.titlesize": 8,
     "legend.fontsize": 8,
@@ -81,11 +82,16 @@ def style() -> Iterator[None]:
 
 
 def legend_of(
-    figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (), ncols: int = 0, room: float = 0.73
+    figure: Figure,
+    panels: Iterable[Axes],
+    order: Sequence[str] = (),
+    ncols: int = 0,
+    room: float = 0.73,
 ) -> None:
     """Add a legend below the panels, with each label once and only labels that are drawn.
 
-    It has as many columns as fit into the width of the figure. The figure grows if the legend is higher than `room`.
+    It has as many columns as fit into the width of the figure. The figure grows if the
+    legend is higher than `room`.
 
     Parameters
     ----------
@@ -97,18 +103,28 @@ def legend_of(
     ncols : int, optional
         Largest number of columns.
     room : float, optional
-        Space for the legend in the figure, in inches. Four lines of text need 0.73, two lines 0.38.
+        Space for the legend in the figure, in inches. Four lines of text need 0.73, two
+        lines 0.38.
     """
     shown: dict[str, Any] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             shown.setdefault(label, handle)
-    labels = sorted(shown, key=lambda label: order.index(label) if label in order else len(order))
+    labels = sorted(
+        shown, key=lambda label: order.index(label) if label in order else len(order)
+    )
     for columns in range(ncols or max(len(labels), 1), 0, -1):
-        legend = figure.legend([shown[label] for label in labels], labels, loc="outside lower center", ncols=columns)
+        legend = figure.legend(
+            [shown[label] for label in labels],
+            labels,
+            loc="outside lower center",
+            ncols=columns,
+        )
         size = legend.get_window_extent()
         if columns == 1 or size.width <= figure.bbox.width:
-            figure.set_figheight(figure.get_figheight() + max(size.height / figure.dpi - room, 0.0))
+            figure.set_figheight(
+                figure.get_figheight() + max(size.height / figure.dpi - room, 0.0)
+            )
             return
         legend.remove()
 
@@ -117,7 +133,11 @@ def draw_bars(panel: Axes, x: tuple[Any, Any], y: tuple[Any, Any], **look: Any) 
     """Draw lines from (x[0], y[0]) to (x[1], y[1]) as one path, which needs a quarter of the bytes in an SVG."""
     gap = np.full(len(x[0]), np.nan)
     panel.plot(
-        np.column_stack([*x, gap]).ravel(), np.column_stack([*y, gap]).ravel(), "-", solid_capstyle="butt", **look
+        np.column_stack([*x, gap]).ravel(),
+        np.column_stack([*y, gap]).ravel(),
+        "-",
+        solid_capstyle="butt",
+        **look,
     )
 
 
@@ -135,8 +155,9 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
     if title:
         width = int(TITLE_WIDTH * figure.get_figwidth() / TWO_COLUMNS)
         figure.suptitle(textwrap.fill(title, width), fontsize=8)
-    # All formats share one layout, because it takes longer than drawing. It keeps everything inside the figure, so that
-    # the width is that of the column. Without a layout the figure is cropped to its content.
+    # All formats share one layout, because it takes longer than drawing. It keeps
+    # everything inside the figure, so that the width is that of the column. Without a
+    # layout the figure is cropped to its content.
     layout = figure.get_layout_engine()
     box: Any = "tight" if layout is None else None
     if layout is not None:
@@ -145,7 +166,8 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
     paths = []
     for kind in _formats.get():
         paths.append(stem.with_name(f"{stem.name}.{kind}"))
-        drawn = io.BytesIO()  # on a full disk Matplotlib's PDF writer would raise an error of zlib instead
+        # on a full disk Matplotlib's PDF writer would raise an error of zlib instead
+        drawn = io.BytesIO()
         figure.savefig(drawn, format=kind, metadata=METADATA[kind], bbox_inches=box)
         with replacing(paths[-1]) as temporary:
             temporary.write_bytes(drawn.getvalue())

@@ -14,7 +14,9 @@ from provlab.report.figures.looks import GREY, PALETTE
 from provlab.report.figures.style import ON_A_PAGE, save_figure, style
 
 
-def draw_tree(names: Sequence[str], links: NDArray[np.float64], threshold: float, stem: Path) -> list[Path]:
+def draw_tree(
+    names: Sequence[str], links: NDArray[np.float64], threshold: float, stem: Path
+) -> list[Path]:
     """Draw the tree of methods by the mean overlap of their selections, with families coloured.
 
     Parameters
@@ -22,7 +24,8 @@ def draw_tree(names: Sequence[str], links: NDArray[np.float64], threshold: float
     names : sequence of str
         The n methods.
     links : ndarray of shape (n - 1, 4)
-        Linkage matrix of `scipy.cluster.hierarchy.linkage`, with the distance 1 - overlap.
+        Linkage matrix of `scipy.cluster.hierarchy.linkage`, with the distance 1 -
+        overlap.
     threshold : float
         Smallest overlap of methods in one family.
     stem : path
@@ -30,7 +33,9 @@ def draw_tree(names: Sequence[str], links: NDArray[np.float64], threshold: float
     """
     is_family = links[:, 2] <= 1 - threshold
     with style():
-        figure = Figure(figsize=(ON_A_PAGE, 0.6 + 0.14 * len(names)), layout="constrained")
+        figure = Figure(
+            figsize=(ON_A_PAGE, 0.6 + 0.14 * len(names)), layout="constrained"
+        )
         axes = figure.subplots()
         dendrogram(
             links, orientation="left", labels=[*names], ax=axes, leaf_font_size=7,

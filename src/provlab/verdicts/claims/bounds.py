@@ -11,7 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr, bdtrc, betaincinv
 
-from provlab.core.summaries import RADIUS_MARGIN, RADIUS_MARGIN_READS, with_radius_margin
+from provlab.core.summaries import (
+    RADIUS_MARGIN,
+    RADIUS_MARGIN_READS,
+    with_radius_margin,
+)
 from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
 from provlab.verdicts.claims.paired_tests import holm, observations_for_p
 from provlab.verdicts.claims.rules import (
@@ -30,10 +34,16 @@ from provlab.verdicts.claims.stored import artefact_theorems
 from provsel.certificates import HELD, THEOREMS, VIOLATED
 from provsel.certificates import VACUOUS as VACUOUS_STATE
 
-STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS} | {"radius_margin": RADIUS_MARGIN}
+STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS} | {
+    "radius_margin": RADIUS_MARGIN
+}
 NUMBERS: list[str] = []
 for _theorem in THEOREMS:
-    NUMBERS += [name for name, kind in _theorem.columns().items() if kind is float and name not in NUMBERS]
+    NUMBERS += [
+        name
+        for name, kind in _theorem.columns().items()
+        if kind is float and name not in NUMBERS
+    ]
 
 NEARLY_ALL = 0.05
 """Failure rate that is tested if a claim says "all". No number of runs can show that the rate is 0; 59 runs without a
@@ -49,7 +59,8 @@ class Certificates(AbstractRule):
     ----------
     row : str
     quantity : {"spectral", "margin", "soft", "radius", "radius_margin", "scores", "cost", "partition", "recovery"}
-        Or the name of a theorem of the project, from the artefact's `protocol.measures`.
+        Or the name of a theorem of the project, from the artefact's
+        `protocol.measures`.
     at_most : float
         Probability of failure that the theorem allows.
     """
@@ -80,13 +91,21 @@ class Certificates(AbstractRule):
     @property
     def reads(self) -> tuple[str, ...]:
         """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
-        return RADIUS_MARGIN_READS if self._state_column == RADIUS_MARGIN else (self._state_column,)
+        return (
+            RADIUS_MARGIN_READS
+            if self._state_column == RADIUS_MARGIN
+            else (self._state_column,)
+        )
 
     @property
     def _state_column(self) -> str:
-        return STATES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]
+        return (
+            STATES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]
+        )
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding, over all columns."""
         states = self._states(columns, evidence)
         if states.empty:
@@ -97,7 +116,14 @@ class Certificates(AbstractRule):
         held, violated, vacuous = (int(count) for count in states.sum())
         applicable = held + violated + vacuous
         if not applicable:
-            return [Finding(self.quantity, VACUOUS, test=test, note=f"applies to no trial: {note}")]
+            return [
+                Finding(
+                    self.quantity,
+                    VACUOUS,
+                    test=test,
+                    note=f"applies to no trial: {note}",
+                )
+            ]
         p_value = math.nan
         needed = math.nan
         is_contradicted = violated > 0
@@ -119,7 +145,9 @@ class Certificates(AbstractRule):
                     unit="% of trials held", note=note, needed=needed)
         ]  # fmt: skip
 
-    def _states(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
+    def _states(
+        self, columns: Sequence[str], evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Return how many trials of each data set are in each state."""
         column = self._state_column
         trials = self.trials(columns, evidence)
@@ -128,7 +156,11 @@ class Certificates(AbstractRule):
         trials = trials.dropna(subset=[column])
         if trials.empty:
             return pd.DataFrame()
-        return trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
+        return (
+            trials.groupby("dataset", sort=True)[column]
+            .value_counts()
+            .unstack(fill_value=0)
+        )
 
     def _support(self, states: pd.DataFrame) -> tuple[str, float, float, str]:
         """Test whether the share of violations is below the limit on each data set; return the verdict and details."""
@@ -138,24 +170,34 @@ class Certificates(AbstractRule):
             if n_violated + n_held:
                 trials.append((int(n_violated), int(n_violated + n_held)))
         # all data sets must show it, so no correction is needed
-        p_value, violated, n = max((float(bdtr(violated, n, share)), violated, n) for violated, n in trials)
+        p_value, violated, n = max(
+            (float(bdtr(violated, n, share)), violated, n) for violated, n in trials
+        )
         where = " on each data set" if len(trials) > 1 else ""
         test = f"certificate of every trial, fewer than {100 * share:g} % violated{where} (exact binomial)"
         if p_value < self.alpha:
             return REPLICATED, p_value, math.nan, test
-        return NOT_CONTRADICTED, p_value, runs_needed(violated, n, share, self.alpha), test
+        return (
+            NOT_CONTRADICTED,
+            p_value,
+            runs_needed(violated, n, share, self.alpha),
+            test,
+        )
 
     def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
         """Return the data set on which the bound is violated most clearly, and the corrected p-value.
 
-        Each data set is tested separately, because a data set on which the theorem always fails would be hidden among
-        many others. All are also tested together, because each may exceed the allowed share slightly.
+        Each data set is tested separately, because a data set on which the theorem
+        always fails would be hidden among many others. All are also tested together,
+        because each may exceed the allowed share slightly.
         """
         if len(states) > 1:
             states = pd.concat([states, states.sum().to_frame("all together").T])
         p_values = []
         for violated, held in zip(states[VIOLATED], states[HELD], strict=True):
-            p_values.append(more_than_p_value(int(violated), int(violated + held), self.at_most))
+            p_values.append(
+                more_than_p_value(int(violated), int(violated + held), self.at_most)
+            )
         adjusted = holm(p_values)
         worst = int(np.argmin(adjusted))
         return str(states.index[worst]), adjusted[worst]
@@ -174,7 +216,8 @@ class Within(AbstractRule):
     at_most : float
         Share of the trials that may exceed the bound.
     trivial : str
-        Another quantity: if it is within the bound too, the finding is vacuous. "" for none.
+        Another quantity: if it is within the bound too, the finding is vacuous. "" for
+        none.
     """
 
     row: str
@@ -209,7 +252,9 @@ class Within(AbstractRule):
             return nothing_stored(column, self.row)
         n = len(trials)
         above = int((trials[self.quantity] > self.bound).sum())
-        n_trivial = int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0
+        n_trivial = (
+            int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0
+        )
         share = self.at_most or NEARLY_ALL
         p_fewer = float(bdtr(above, n, share))
         if self.at_most:
@@ -241,8 +286,13 @@ class Within(AbstractRule):
             f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}, at most {100 * share:g} % above "
             f"(exact binomial, {100 * (1 - 2 * self.alpha):g} % interval)"
         )
-        # Clopper, Pearson (1934), Biometrika 26: the shares that neither one-sided test rejects
-        largest = float(betaincinv(above + 1, n - above, 1 - self.alpha)) if above < n else 1.0
+        # Clopper, Pearson (1934), Biometrika 26: the shares that neither one-sided test
+        # rejects
+        largest = (
+            float(betaincinv(above + 1, n - above, 1 - self.alpha))
+            if above < n
+            else 1.0
+        )
         least = float(betaincinv(above, n - above + 1, self.alpha)) if above else 0.0
         return Finding(column, verdict, 100 * (n - above) / n, 100 * (1 - largest), 100 * (1 - least), p_value, n, test,
                        "% within", note, needed=needed)  # fmt: skip

@@ -34,8 +34,20 @@ INDICES = ("stability", "support_f1", "support_recall")
 labels depend.
 """
 
-LESS = {"better": "lower", "worse": "higher", "good": "below", "bad": "above", "minus": ""}
-MORE = {"better": "higher", "worse": "lower", "good": "above", "bad": "below", "minus": "-"}
+LESS = {
+    "better": "lower",
+    "worse": "higher",
+    "good": "below",
+    "bad": "above",
+    "minus": "",
+}
+MORE = {
+    "better": "higher",
+    "worse": "lower",
+    "good": "above",
+    "bad": "below",
+    "minus": "-",
+}
 """Values for the names in `words`: the better and the worse of two values, and the directions to them."""
 
 SHOWN_PAIRS = 6
@@ -58,16 +70,19 @@ class AbstractComparison(AbstractLocation):
     than_artefact : str
         Artefact of `than` if it is another one; its columns have the same names.
     than_column : str
-        The column of `than` if it is not that of `row`: for example the row itself with more features, or all features.
+        The column of `than` if it is not that of `row`: for example the row itself with
+        more features, or all features.
     quantity : str
-        A measure other than the error: r2, rmse or mae of a regression, or a name from `protocol.scoring`. Margins are
-        in its unit, and all signs are reversed if higher is better.
+        A measure other than the error: r2, rmse or mae of a regression, or a name from
+        `protocol.scoring`. Margins are in its unit, and all signs are reversed if
+        higher is better.
     at : {"", "kept", "exact"}
-        How to compare if `row` may keep another number of features than its column requests. "kept" compares it on each
-        fold with `than` at the same number of features, interpolated between the columns of the claim, whose names are
-        numbers. "exact" uses the folds on which `row` keeps the requested number within 2 %. "" ignores the difference.
-        The number that `than` keeps is not checked: it is the requested number, or the largest one that the method can
-        keep.
+        How to compare if `row` may keep another number of features than its column
+        requests. "kept" compares it on each fold with `than` at the same number of
+        features, interpolated between the columns of the claim, whose names are
+        numbers. "exact" uses the folds on which `row` keeps the requested number within
+        2 %. "" ignores the difference. The number that `than` keeps is not checked: it
+        is the requested number, or the largest one that the method can keep.
     """
 
     row: str
@@ -84,13 +99,19 @@ class AbstractComparison(AbstractLocation):
         super().__post_init__()
         check_quantity(self.quantity)
         if self.over == "draws" and self.measured != "error":
-            raise ValueError(f"over: expected datasets or folds with quantity {self.quantity}, got draws.")
+            raise ValueError(
+                f"over: expected datasets or folds with quantity {self.quantity}, got draws."
+            )
         if self.at:
             self._check_sizes()
 
     def _check_sizes(self) -> None:
         """Raise if `at` needs numbers of features, but the names of the columns are not numbers."""
-        wrong = [repr(name) for name in (*self.columns, *self.also) if not name.isdecimal() or int(name) == 0]
+        wrong = [
+            repr(name)
+            for name in (*self.columns, *self.also)
+            if not name.isdecimal() or int(name) == 0
+        ]
         if self.over == "draws":
             wrong.append(repr(self.over))
         if wrong:
@@ -127,7 +148,11 @@ class AbstractComparison(AbstractLocation):
     def measure_words(self) -> dict[str, str]:
         """The measure, and the words for better and worse values."""
         unit = f"in {self.quantity}" if self.quantity else POINTS
-        return {"measure": self.measured, "unit": unit, **(LESS if self.sign == 1 else MORE)}
+        return {
+            "measure": self.measured,
+            "unit": unit,
+            **(LESS if self.sign == 1 else MORE),
+        }
 
     @property
     @abstractmethod
@@ -150,13 +175,21 @@ class AbstractComparison(AbstractLocation):
         places = []
         for column in (*self.columns, *self.also) if columns is None else columns:
             places.append((self.artefact, self.row, column))
-            places.append((self.than_artefact or self.artefact, self.than, self.than_column or column))
+            places.append(
+                (
+                    self.than_artefact or self.artefact,
+                    self.than,
+                    self.than_column or column,
+                )
+            )
         return places
 
     def compared(self, column: str) -> list[Place]:
         """Return both numbers of a column, and the knots for interpolating the second."""
         row, than = self.places([column])
-        knots = {"": (), "kept": (*self.columns, *self.also), "exact": (column,)}[self.at]
+        knots = {"": (), "kept": (*self.columns, *self.also), "exact": (column,)}[
+            self.at
+        ]
         return [row, than, *((than[0], than[1], knot) for knot in knots)]
 
     def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
@@ -216,13 +249,21 @@ class BetterSomewhere(AbstractWithMargin):
         """Return the criteria for a measure whose lower values are better."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0),)),
-            Criterion(NO_DIFFERENCE, inside(-self.margin, self.margin), all_columns=True),
+            Criterion(
+                NO_DIFFERENCE, inside(-self.margin, self.margin), all_columns=True
+            ),
             Criterion(CONTRADICTED, (Bound("above", -self.margin),), all_columns=True),
         )
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding, that of the most informative column."""
-        parts = [part for part in super().findings(columns, evidence, peers) if part.verdict != NOT_RUN]
+        parts = [
+            part
+            for part in super().findings(columns, evidence, peers)
+            if part.verdict != NOT_RUN
+        ]
         if not parts:
             return [nothing_stored("any column", f"{self.row} and {self.than}")]
         verdicts = {part.verdict for part in parts}
@@ -238,7 +279,9 @@ class BetterSomewhere(AbstractWithMargin):
         order = (
             max if verdict in refuting else min
         )  # if all columns must agree, the weakest counts, otherwise the clearest
-        clearest = order(decisive, key=lambda part: (part.p_value, self.sign * part.effect))
+        clearest = order(
+            decisive, key=lambda part: (part.p_value, self.sign * part.effect)
+        )
         note = f"better in {len(won)} of {len(parts)} columns"
         if won:
             note += f": {', '.join(won)}"
@@ -297,16 +340,24 @@ class AllComparable(AbstractRule):
 
     def members(self) -> list[Comparable]:
         """Return the comparisons that make up the statement."""
-        shared = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "rows"}
+        shared = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name != "rows"
+        }
         return [Comparable(row=row, **shared) for row in self.rows]
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding for each row and column."""
         family = [member for peer in peers for member in peer.members()]
         findings = []
         for member in self.members():
             parts = member.findings(columns, evidence, family)
-            findings += [replace(part, part=f"{member.row}, {part.part}") for part in parts]
+            findings += [
+                replace(part, part=f"{member.row}, {part.part}") for part in parts
+            ]
         return findings
 
 
@@ -342,7 +393,11 @@ class SlightlyWorse(AbstractComparison):
     def of_error(self) -> Criteria:
         """Return the criteria for a measure whose lower values are better."""
         return (
-            Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
+            Criterion(
+                REPLICATED,
+                (Bound("above", 0.0, 2), Bound("below", self.most)),
+                all_columns=True,
+            ),
             Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
             Criterion(CONTRADICTED, (Bound("above", self.most, 2),)),
         )
@@ -366,8 +421,8 @@ class Each(AbstractRule):
     kind : {"better", "better_by", "comparable", "not_worse"}
         The statement about a pair, as the name of its rule.
     rows, than : tuple of str
-        Pairs of a row with itself are left out, and for "comparable" also the second of (a, b) and (b, a). "itself" in
-        `than` means the same row in `than_column`.
+        Pairs of a row with itself are left out, and for "comparable" also the second of
+        (a, b) and (b, a). "itself" in `than` means the same row in `than_column`.
     share : float
         Share of the pairs for which the statement holds; 1 for all.
     paired : bool
@@ -394,15 +449,21 @@ class Each(AbstractRule):
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
-            raise ValueError(f"share: expected a number above 0, at most 1, got {self.share}.")
+            raise ValueError(
+                f"share: expected a number above 0, at most 1, got {self.share}."
+            )
         if self.paired and len(self.rows) != len(self.than):
             raise ValueError(
                 f"paired: expected equally many entries in rows and than, got {len(self.rows)} and {len(self.than)}."
             )
         if not self.pairs():
-            raise ValueError(f"than: expected a row that is not in rows, got {'; '.join(self.than)}; name one.")
+            raise ValueError(
+                f"than: expected a row that is not in rows, got {'; '.join(self.than)}; name one."
+            )
         if len(self.columns) != 1:
-            raise ValueError(f"columns: expected a single column, got {'; '.join(self.columns)}.")
+            raise ValueError(
+                f"columns: expected a single column, got {'; '.join(self.columns)}."
+            )
         self.members()  # checks the parameters that they share
 
     @property
@@ -433,8 +494,14 @@ class Each(AbstractRule):
     def members(self) -> list[AbstractWithMargin]:
         """Return the comparisons that make up the statement."""
         own = ("kind", "rows", "than", "share", "paired")
-        shared = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
-        return [KINDS[self.kind](row=row, than=than, **shared) for row, than in self.pairs()]
+        shared = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in own
+        }
+        return [
+            KINDS[self.kind](row=row, than=than, **shared) for row, than in self.pairs()
+        ]
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
         """Return the numbers of all pairs."""
@@ -443,7 +510,9 @@ class Each(AbstractRule):
             places += member.places(columns)
         return list(dict.fromkeys(places))
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding for each pair; or a single finding, if the statement is about a share of the pairs."""
         members = self.members()
         absent: list[str] = []
@@ -462,7 +531,8 @@ class Each(AbstractRule):
                 alone.append(replace(part, part=name))
         if self.share < 1:
             return [self._shared(corrected)]
-        # the weakest pair decides, without a correction (intersection-union test, Berger 1982)
+        # the weakest pair decides, without a correction (intersection-union test,
+        # Berger 1982)
         is_replicated = all(part.verdict == REPLICATED for part in alone)
         return alone if is_replicated else corrected
 
@@ -482,9 +552,21 @@ class Each(AbstractRule):
         names = ", ".join(part.part for part in won[:SHOWN_PAIRS])
         share = 100 * len(won) / n
         possible = 100 * (1 - len(lost) / n)
-        test = f"each pair {parts[0].test}; at least {100 * self.share:g} % of the pairs"
+        test = (
+            f"each pair {parts[0].test}; at least {100 * self.share:g} % of the pairs"
+        )
         note = f"{counts}: {names}" if names else counts
-        return Finding("all pairs", verdict, share, share, possible, n=n, test=test, unit="% of pairs", note=note)
+        return Finding(
+            "all pairs",
+            verdict,
+            share,
+            share,
+            possible,
+            n=n,
+            test=test,
+            unit="% of pairs",
+            note=note,
+        )
 
 
 def check_quantity(quantity: str) -> None:

@@ -30,10 +30,12 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns `TESTED`: the average rank of each method, the best (lowest) first; n, the number of data sets that
-        all methods share; the p-value of Friedman's test that all methods are equal; the critical difference at the
-        level `ALPHA`, below which a difference in ranks is not significant; and Nemenyi's p-value against the first
-        method. Empty for fewer than three methods or two data sets, which cannot be tested.
+        The columns `TESTED`: the average rank of each method, the best (lowest) first;
+        n, the number of data sets that all methods share; the p-value of Friedman's
+        test that all methods are equal; the critical difference at the level `ALPHA`,
+        below which a difference in ranks is not significant; and Nemenyi's p-value
+        against the first method. Empty for fewer than three methods or two data sets,
+        which cannot be tested.
 
     References
     ----------
@@ -56,16 +58,21 @@ def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     table = mean_ranks.rename_axis("method").reset_index(name="rank")
     return table.assign(
         n=n,
-        friedman_p=1.0 if all_tie else float(friedmanchisquare(*complete.to_numpy().T).pvalue),
+        friedman_p=1.0
+        if all_tie
+        else float(friedmanchisquare(*complete.to_numpy().T).pvalue),
         critical_difference=critical,
         p_against_best=np.clip(studentized_range.sf(from_best, k, np.inf), 0, 1),
     )
 
 
-def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.DataFrame:
+def rank(
+    requests: Iterable[RankingRequest], evidence: AbstractEvidence
+) -> pd.DataFrame:
     """Return the ranking in each column of each request, as a frame with `COLUMNS`.
 
-    A column that cannot be tested has a single row, with the reason and without a method; `ranked` removes these rows.
+    A column that cannot be tested has a single row, with the reason and without a
+    method; `ranked` removes these rows.
     """
     lines = []
     for request in requests:
@@ -74,7 +81,9 @@ def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.D
             errors = pd.DataFrame()
             try:
                 places = [(request.artefact, row, column) for row in request.rows]
-                errors = evidence.dataset_means([place for place in places if evidence.has(place)])
+                errors = evidence.dataset_means(
+                    [place for place in places if evidence.has(place)]
+                )
                 absent = [row for row in request.rows if row not in errors]
                 if absent:
                     note = f"nothing stored for {', '.join(absent)}"
@@ -83,7 +92,10 @@ def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.D
             methods = rank_methods(errors).to_dict("records")
             if not methods:
                 methods = [{"method": "", "n": 0}]
-                note = note or f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
+                note = (
+                    note
+                    or f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
+                )
             place = {"artefact": request.artefact, "column": column, "note": note}
             lines += [place | method for method in methods]
     return pd.DataFrame(lines, columns=COLUMNS)

@@ -1,7 +1,8 @@
 """Evidence: results for an artefact from some source, as samples of errors with tests.
 
-`stored.Evidence` reads the trials of a store, and `table.TableEvidence` the rows of a file. Both return data frames of
-trials; everything else is computed from the means of folds.
+`stored.Evidence` reads the trials of a store, and `table.TableEvidence` the rows of a
+file. Both return data frames of trials; everything else is computed from the means of
+folds.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from numpy.typing import NDArray
 
 from provlab.core.artefact import Artefact, Entry
 from provlab.core.frames import fold_means
-from provlab.verdicts.claims.paired_tests import AbstractPairedTest, CorrectedT, DisjointT, DyadicT, Floats, SignedRank
+from provlab.verdicts.claims.paired_tests import (
+    AbstractPairedTest,
+    CorrectedT,
+    DisjointT,
+    DyadicT,
+    Floats,
+    SignedRank,
+)
 
 Selections = list[NDArray[np.int32]]
 """The features selected in trials."""
@@ -73,7 +81,10 @@ class Folds:
     def labels(self) -> list[str]:
         """The name of each fold."""
         names = zip(*(self.frame[name] for name in FOLD_KEYS), strict=True)
-        return [f"{dataset}, repeat {repeat}, fold {fold}" for dataset, repeat, fold in names]
+        return [
+            f"{dataset}, repeat {repeat}, fold {fold}"
+            for dataset, repeat, fold in names
+        ]
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -129,7 +140,8 @@ def remembered(method: Method) -> Method:
     def from_memory(self: AbstractEvidence, *arguments: Any) -> Any:
         key: tuple[Any, ...] = (self.lines_asked, method.__name__)
         for argument in arguments:
-            key += (tuple(argument) if isinstance(argument, list) else argument,)  # a list is not hashable
+            # a list is not hashable
+            key += (tuple(argument) if isinstance(argument, list) else argument,)
         if key not in self.memory:
             self.memory[key] = method(self, *arguments)
         return self.memory[key]
@@ -165,7 +177,9 @@ class AbstractEvidence(ABC):
 
     read_together: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, overrides: Sequence[str] = (), *, scale: float = 100.0, unit: str = POINTS) -> None:
+    def __init__(
+        self, overrides: Sequence[str] = (), *, scale: float = 100.0, unit: str = POINTS
+    ) -> None:
         self.overrides = list(overrides)
         self.scale = scale
         self.unit = unit
@@ -220,7 +234,9 @@ class AbstractEvidence(ABC):
         """
         return False
 
-    def on(self, dataset: str, only: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Self:
+    def on(
+        self, dataset: str, only: tuple[str, ...] = (), without: tuple[str, ...] = ()
+    ) -> Self:
         """Return the evidence restricted to one data set, or "" for all, and to some rows of a table."""
         part = copy.copy(self)  # shares data already read
         part.dataset = dataset
@@ -235,7 +251,9 @@ class AbstractEvidence(ABC):
 
     def group_of(self, column: str) -> Mapping[str, str]:
         """Return the group of each data set from a column with the groups, which only tables have."""
-        raise ValueError(f"over: expected datasets, folds or draws of an artefact, got groups by {column}.")
+        raise ValueError(
+            f"over: expected datasets, folds or draws of an artefact, got groups by {column}."
+        )
 
     def grouped(self, sample: Sample, over: str) -> Sample:
         """Return the means of groups of data sets if a claim is about groups; otherwise the sample itself."""
@@ -255,7 +273,9 @@ class AbstractEvidence(ABC):
         return dict(zip(folds.labels, errors.tolist(), strict=True))
 
     @remembered
-    def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
+    def sample(
+        self, places: Sequence[Place], over: str, quantity: str = "error"
+    ) -> Sample:
         """Return the sample that `test` uses; errors are in `unit`."""
         if over == "draws":
             return self._by_draw(*places)
@@ -264,11 +284,15 @@ class AbstractEvidence(ABC):
             return self.grouped(_dataset_means(folds, _differences(values)), over)
         n_datasets = len(folds.datasets)
         if n_datasets > 1:
-            raise ValueError(f"over: expected datasets for an artefact with {n_datasets} data sets, got folds.")
+            raise ValueError(
+                f"over: expected datasets for an artefact with {n_datasets} data sets, got folds."
+            )
         return dict(zip(folds.labels, _differences(values).tolist(), strict=True))
 
     @remembered
-    def test(self, places: Sequence[Place], over: str, quantity: str = "error") -> AbstractPairedTest:
+    def test(
+        self, places: Sequence[Place], over: str, quantity: str = "error"
+    ) -> AbstractPairedTest:
         """Return the test of the mean of a quantity, or of error(first) - error(second) on their common folds.
 
         Parameters
@@ -276,11 +300,13 @@ class AbstractEvidence(ABC):
         places : sequence of (artefact, row, column)
             One or two numbers, followed by the knots of `_at_kept`.
         over : {"datasets", "sources", "domains", "dyadic", "folds", "draws"}
-            The sample. It has the means of data sets, or their means over groups; the test is t for counts,
-            dyadic-robust t if data sets are pairs of categories, and otherwise the signed-rank test. Or it has the
-            folds of one data set (t, corrected for shared rows); if all rows are clustered, a fold is a seed. Or it has
-            the draws of the first method on a single fold, compared with the error of the second, which is
-            deterministic (t). Then the test concerns only the randomness of the method.
+            The sample. It has the means of data sets, or their means over groups; the
+            test is t for counts, dyadic-robust t if data sets are pairs of categories,
+            and otherwise the signed-rank test. Or it has the folds of one data set (t,
+            corrected for shared rows); if all rows are clustered, a fold is a seed. Or
+            it has the draws of the first method on a single fold, compared with the
+            error of the second, which is deterministic (t). Then the test concerns only
+            the randomness of the method.
         quantity : str
             A column of the results.
 
@@ -292,7 +318,9 @@ class AbstractEvidence(ABC):
         sample = self.sample(places, over, quantity)
         if len(sample) < 2:
             what = "data sets" if over in ("datasets", "dyadic") else over
-            raise UnavailableError(f"needs at least 2 {what} with both sides, found {len(sample)}")
+            raise UnavailableError(
+                f"needs at least 2 {what} with both sides, found {len(sample)}"
+            )
         values = np.array([*sample.values()])
         if over == "folds":
             return self._fold_test(places, quantity, values)
@@ -302,7 +330,9 @@ class AbstractEvidence(ABC):
             return SignedRank(values)
         return CorrectedT(values, ratio=0.0)
 
-    def _fold_test(self, places: Sequence[Place], quantity: str, values: Floats) -> AbstractPairedTest:
+    def _fold_test(
+        self, places: Sequence[Place], quantity: str, values: Floats
+    ) -> AbstractPairedTest:
         folds, means = self._common(places, quantity)
         n_train = self._line(places[0], "n_train").on(folds)
         n_test = self._line(places[0], "n_test").on(folds)
@@ -313,7 +343,8 @@ class AbstractEvidence(ABC):
                     "a test over folds that overlap needs n_train and n_test of each trial, and some trials lack them"
                 )
             return CorrectedT(values, ratio=overlap)
-        if quantity == "n_selected":  # depends on the training rows alone, which are disjoint
+        # depends on the training rows alone, which are disjoint
+        if quantity == "n_selected":
             return CorrectedT(values, ratio=0.0)
         if quantity != "error":
             raise UnavailableError(
@@ -325,7 +356,9 @@ class AbstractEvidence(ABC):
         return DisjointT(values, n_folds=folds.n_folds, shared=shared)
 
     @remembered
-    def dataset_means(self, places: Sequence[Place], quantity: str = "error") -> pd.DataFrame:
+    def dataset_means(
+        self, places: Sequence[Place], quantity: str = "error"
+    ) -> pd.DataFrame:
         """Return means of a quantity (data sets x places) on common folds; errors are in `unit`."""
         if not places:
             return pd.DataFrame()
@@ -339,18 +372,25 @@ class AbstractEvidence(ABC):
         trials = self.trials(place, ["error"]).dropna()
         n_datasets = trials["dataset"].nunique()
         if n_datasets > 1:
-            raise ValueError(f"over: expected datasets for an artefact with {n_datasets} data sets, got draws.")
+            raise ValueError(
+                f"over: expected datasets for an artefact with {n_datasets} data sets, got draws."
+            )
         errors = self.trials(reference, ["error"])["error"].dropna()
         if len(errors) != 1 or trials["fold"].nunique() != 1:
-            raise UnavailableError(f"needs draws on one fold, and one trial of {reference[1]}, found {len(errors)}")
+            raise UnavailableError(
+                f"needs draws on one fold, and one trial of {reference[1]}, found {len(errors)}"
+            )
         differences = self.scale * trials["error"] - self.scale * errors.iloc[0]
         labels = [f"draw {draw}" for draw in trials["draw"]]
         return dict(zip(labels, differences.tolist(), strict=True))
 
-    def _common(self, places: Sequence[Place], quantity: str, n_compared: int = 2) -> tuple[Folds, Floats]:
+    def _common(
+        self, places: Sequence[Place], quantity: str, n_compared: int = 2
+    ) -> tuple[Folds, Floats]:
         """Return the folds that all compared numbers share, and the values, shape (n_compared, n_folds).
 
-        Additional places are knots, from which `_at_kept` interpolates the second number.
+        Additional places are knots, from which `_at_kept` interpolates the second
+        number.
         """
         compared = places[:n_compared]
         lines = [self._line(place, quantity) for place in compared]
@@ -366,12 +406,14 @@ class AbstractEvidence(ABC):
     def _at_kept(self, place: Place, knots: Sequence[Place], quantity: str) -> FoldLine:
         """Return the value of another method on each fold, at the number of features that this method keeps.
 
-        The knots belong to the other method, in columns that are named by their number of features. Its values are
-        interpolated by monotone cubics (PCHIP) in the logarithm of that number. There is no extrapolation: values
-        beyond the knots are NaN, except within `SIZE_TOLERANCE`. The other method is interpolated because it can keep
-        any number of features. The first may be unable to keep a number near the requested one:
-        `OnlineLeverageSelector` keeps 83 or 703 features of AR, but no number in between. Linear interpolation would
-        favour the first method, because chords of a convex decreasing curve lie above it.
+        The knots belong to the other method, in columns that are named by their number
+        of features. Its values are interpolated by monotone cubics (PCHIP) in the
+        logarithm of that number. There is no extrapolation: values beyond the knots are
+        NaN, except within `SIZE_TOLERANCE`. The other method is interpolated because it
+        can keep any number of features. The first may be unable to keep a number near
+        the requested one: `OnlineLeverageSelector` keeps 83 or 703 features of AR, but
+        no number in between. Linear interpolation would favour the first method,
+        because chords of a convex decreasing curve lie above it.
 
         References
         ----------
@@ -380,8 +422,11 @@ class AbstractEvidence(ABC):
         ordered = sorted(knots, key=lambda knot: float(knot[2]))
         sizes = np.log([float(column) for _, _, column in ordered])
         kept = self._line(place, "n_selected")
-        values = np.column_stack([self._line(knot, quantity).on(kept.folds) for knot in ordered])
-        with np.errstate(divide="ignore"):  # zero features are fewer than any column has
+        values = np.column_stack(
+            [self._line(knot, quantity).on(kept.folds) for knot in ordered]
+        )
+        # zero features are fewer than any column has
+        with np.errstate(divide="ignore"):
             numbers = np.log(kept.values)
         return FoldLine(kept.folds, _interpolated(numbers, sizes, values))
 
@@ -389,10 +434,16 @@ class AbstractEvidence(ABC):
         """Return the values behind a number, by fold."""
         lines = self._lines_of(place)
         if quantity not in lines:
-            names = [name for name in dict.fromkeys([quantity, *self.read_together]) if name not in lines]
+            names = [
+                name
+                for name in dict.fromkeys([quantity, *self.read_together])
+                if name not in lines
+            ]
             trials = self.trials(place, names).sort_values("dataset", kind="stable")
             means = fold_means(trials.rename(columns={"dataset": "cell"}), names)
-            folds = self._shared_folds(means.rename(columns={"cell": "dataset"})[FOLD_KEYS])
+            folds = self._shared_folds(
+                means.rename(columns={"cell": "dataset"})[FOLD_KEYS]
+            )
             for name in names:
                 lines[name] = FoldLine(folds, means[name].to_numpy())
         return lines[quantity]
@@ -418,7 +469,9 @@ def _differences(values: Floats) -> Floats:
 
 def _dataset_means(folds: Folds, values: Floats) -> Sample:
     """Return the mean of each data set over its folds."""
-    means = np.bincount(folds.dataset_numbers, values) / np.bincount(folds.dataset_numbers)
+    means = np.bincount(folds.dataset_numbers, values) / np.bincount(
+        folds.dataset_numbers
+    )
     return dict(zip(folds.datasets, means.tolist(), strict=True))
 
 
@@ -428,7 +481,9 @@ def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
     for name in sample:
         parts = name.split("_")
         if len(parts) < 3:
-            raise ValueError(f"dependence: dyadic needs names of data sets like Exp_<one>_<other>, got {name!r}.")
+            raise ValueError(
+                f"dependence: dyadic needs names of data sets like Exp_<one>_<other>, got {name!r}."
+            )
         pairs.append((parts[-2], parts[-1]))
     return pairs
 
@@ -455,7 +510,11 @@ def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
         knots = sizes[places]
         x = np.clip(numbers[rows], knots[0], knots[-1])
         lines = values[np.ix_(rows, places)]
-        curve = lines[:, 0] if places.size == 1 else PchipInterpolator(knots, lines.T)(x).diagonal()
+        curve = (
+            lines[:, 0]
+            if places.size == 1
+            else PchipInterpolator(knots, lines.T)(x).diagonal()
+        )
         nearest = np.minimum(np.searchsorted(knots, x), places.size - 1)  # also for NaN
         at_knot = lines[np.arange(rows.size), nearest]
         curve = np.where(knots[nearest] == x, at_knot, curve)  # exact at the knots

@@ -26,7 +26,8 @@ from provlab.verdicts.claims.rules import (
 class MostFrequentRelevant(AbstractRule):
     """The `top` most frequently selected features are relevant, in every row and column.
 
-    The data sets must state their number of relevant features, which come first before columns are shuffled.
+    The data sets must state their number of relevant features, which come first before
+    columns are shuffled.
 
     Parameters
     ----------
@@ -43,16 +44,27 @@ class MostFrequentRelevant(AbstractRule):
 
     reads = ("features",)
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding for each row, over the stored columns."""
         selections = evidence.selections(self.places(columns))
         findings = []
         for row in self.rows:
-            of_row = {place: chosen for place, chosen in selections.items() if place[1] == row and chosen}
+            of_row = {
+                place: chosen
+                for place, chosen in selections.items()
+                if place[1] == row and chosen
+            }
             findings.append(self._finding(row, of_row, evidence))
         return findings
 
-    def _finding(self, row: str, selections: Mapping[Place, Selections], evidence: AbstractEvidence) -> Finding:
+    def _finding(
+        self,
+        row: str,
+        selections: Mapping[Place, Selections],
+        evidence: AbstractEvidence,
+    ) -> Finding:
         if not selections:
             return nothing_stored(row, row)
         with_others = []
@@ -97,9 +109,9 @@ class MostFrequentRelevant(AbstractRule):
 class AlwaysSelected(AbstractRule):
     """All of `features` are in every selection of `row` on `dataset`, in each column.
 
-    The effect is the share of the features that were always selected. The note says in how many runs each of the others
-    was selected, and which are not in the data. A printed word may be missing, for instance, because its stem is too
-    short to be kept.
+    The effect is the share of the features that were always selected. The note says in
+    how many runs each of the others was selected, and which are not in the data. A
+    printed word may be missing, for instance, because its stem is too short to be kept.
 
     Parameters
     ----------
@@ -119,19 +131,31 @@ class AlwaysSelected(AbstractRule):
 
     reads = ("features",)
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding for each column."""
         selections = evidence.selections(self.places(columns))
-        return [self._finding(place, chosen, evidence) for place, chosen in selections.items()]
+        return [
+            self._finding(place, chosen, evidence)
+            for place, chosen in selections.items()
+        ]
 
-    def _finding(self, place: Place, selections: Selections, evidence: AbstractEvidence) -> Finding:
+    def _finding(
+        self, place: Place, selections: Selections, evidence: AbstractEvidence
+    ) -> Finding:
         column = place[-1]
         if not selections:
             return nothing_stored(column, f"{self.row} on {self.dataset}")
         try:
             numbers = self._numbers(place, evidence)
-        except MissingDataError as error:  # for instance if the results come from another machine
-            return Finding(column, NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
+        except MissingDataError as error:
+            # for instance if the results come from another machine
+            return Finding(
+                column,
+                NOT_RUN,
+                note=f"names of features: data missing, provsel fetch {error.dataset}",
+            )
         notes = []
         n_always = 0
         for name, number in numbers.items():
@@ -140,7 +164,11 @@ class AlwaysSelected(AbstractRule):
                 n_always += 1
             else:
                 notes.append(f"{name} in {count} of {len(selections)}")
-        absent = [f"{name} is not a feature of these data" for name in self.features if name not in numbers]
+        absent = [
+            f"{name} is not a feature of these data"
+            for name in self.features
+            if name not in numbers
+        ]
         if n_always < len(numbers):
             verdict = CONTRADICTED
         elif absent:
@@ -159,6 +187,11 @@ class AlwaysSelected(AbstractRule):
 
     def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:
         """Return the number of each feature's column in the data set."""
-        [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
-        numbers = {name: number for number, name in enumerate(feature_names_of(entry.cell.dataset))}
+        [entry] = [
+            entry for entry in evidence.entries(place) if entry.dataset == self.dataset
+        ]
+        numbers = {
+            name: number
+            for number, name in enumerate(feature_names_of(entry.cell.dataset))
+        }
         return {name: numbers[name] for name in self.features if name in numbers}

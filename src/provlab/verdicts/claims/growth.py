@@ -36,7 +36,8 @@ FASTER, SLOWER, UNDECIDED, FASTER_SOMEWHERE = "faster", "slower", "open", "depen
 class Falls(AbstractRule):
     """`quantity` of `row` decreases along the columns in the listed order; over folds and draws.
 
-    Each data set is tested separately, along the columns that it has. A statement about several data sets is one claim.
+    Each data set is tested separately, along the columns that it has. A statement about
+    several data sets is one claim.
 
     Parameters
     ----------
@@ -47,7 +48,12 @@ class Falls(AbstractRule):
 
     row: str
     quantity: Literal[
-        "error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective"
+        "error",
+        "objective",
+        "scaled_objective",
+        "n_selected",
+        "certificate_delta",
+        "certificate_objective",
     ]
     alpha: float = ALPHA
 
@@ -59,16 +65,21 @@ class Falls(AbstractRule):
 
     def __post_init__(self) -> None:
         if len(self.columns) < 2:
-            raise ValueError(f"columns: expected at least two, in order, got {list(self.columns)}.")
+            raise ValueError(
+                f"columns: expected at least two, in order, got {list(self.columns)}."
+            )
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return (self.quantity,)
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding for each data set, over all its columns."""
-        from scipy.stats import mannwhitneyu  # takes half a second, and most claims do not need it
+        # takes half a second, and most claims do not need it
+        from scipy.stats import mannwhitneyu
 
         if len(columns) < 2:
             return []
@@ -81,27 +92,39 @@ class Falls(AbstractRule):
             if all(values.size for values in by_column.values()):
                 for before, after in pairwise(by_column.values()):
                     datasets.append(dataset)
-                    p_values.append(float(mannwhitneyu(after, before, alternative="greater").pvalue))
-        clearest_step = pd.Series(holm(p_values), datasets, dtype=float).groupby(level=0).min()
+                    p_values.append(
+                        float(mannwhitneyu(after, before, alternative="greater").pvalue)
+                    )
+        clearest_step = (
+            pd.Series(holm(p_values), datasets, dtype=float).groupby(level=0).min()
+        )
         findings = []
         for dataset, by_column in samples.items():
             part = f"{next(iter(by_column))} to {[*by_column][-1]}"
             if len(samples) > 1:
                 part = f"{dataset}, {part}"
-            findings.append(self._finding(part, by_column, float(clearest_step.get(dataset, 1.0))))
+            findings.append(
+                self._finding(part, by_column, float(clearest_step.get(dataset, 1.0)))
+            )
         return findings
 
-    def _samples(self, columns: Sequence[str], evidence: AbstractEvidence) -> dict[str, dict[str, Floats]]:
+    def _samples(
+        self, columns: Sequence[str], evidence: AbstractEvidence
+    ) -> dict[str, dict[str, Floats]]:
         """Return the values of the trials of each data set and column."""
         samples: dict[str, dict[str, Floats]] = {}
         for place in self.places(columns):
             trials = evidence.trials(place, [self.quantity])
             for dataset in evidence.datasets(place):
                 values = trials.loc[trials["dataset"] == dataset, self.quantity]
-                samples.setdefault(dataset, {})[place[2]] = values.dropna().to_numpy(float)
+                samples.setdefault(dataset, {})[place[2]] = values.dropna().to_numpy(
+                    float
+                )
         return samples
 
-    def _finding(self, part: str, by_column: Mapping[str, Floats], step_up: float) -> Finding:
+    def _finding(
+        self, part: str, by_column: Mapping[str, Floats], step_up: float
+    ) -> Finding:
         """Return the evidence on one data set; `step_up` is the corrected p-value of the clearest increase."""
         from scipy.stats import kendalltau
 
@@ -140,9 +163,11 @@ class GrowsLike(AbstractRule):
     quantity : {"seconds", "peak_memory", "n_selected"}
         CPU seconds of a selection, bytes of a model fit, or number of features.
     sizes : tuple of float
-        The size of each column; or, with `datasets`, of each data set in the only column.
+        The size of each column; or, with `datasets`, of each data set in the only
+        column.
     exponent, tolerance : float
-        A bound in O() is asymptotic. At feasible sizes, the observed exponent may exceed `exponent` by the tolerance.
+        A bound in O() is asymptotic. At feasible sizes, the observed exponent may
+        exceed `exponent` by the tolerance.
     datasets : tuple of str
     alpha : float
         Level of each one-sided test.
@@ -163,9 +188,15 @@ class GrowsLike(AbstractRule):
 
     def __post_init__(self) -> None:
         if self.datasets and len(self.columns) != 1:
-            raise ValueError(f"columns: expected a single column if datasets are given, got {', '.join(self.columns)}.")
+            raise ValueError(
+                f"columns: expected a single column if datasets are given, got {', '.join(self.columns)}."
+            )
         names = self.datasets or self.columns
-        if len(self.sizes) != len(names) or len(set(self.sizes)) < 3 or min(self.sizes) <= 0:
+        if (
+            len(self.sizes) != len(names)
+            or len(set(self.sizes)) < 3
+            or min(self.sizes) <= 0
+        ):
             raise ValueError(
                 f"sizes: expected a positive number for each of {'; '.join(names)}, at least three of them "
                 f"different, got {list(self.sizes)}."
@@ -176,7 +207,9 @@ class GrowsLike(AbstractRule):
         """Columns of the records that the rule reads in addition to `FOLD_COLUMNS`."""
         return tuple(TIMES) if self.quantity == "seconds" else (self.quantity,)
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding, over all sizes."""
         if tuple(columns) != self.columns:
             return []
@@ -185,7 +218,13 @@ class GrowsLike(AbstractRule):
         part = f"{self.quantity} at {distinct[0]:g} to {distinct[-1]:g}"
         n_missing = len({*distinct} - {*sizes})
         if n_missing:
-            return [Finding(part, NOT_RUN, note=f"nothing stored for {n_missing} of {len(distinct)} sizes")]
+            return [
+                Finding(
+                    part,
+                    NOT_RUN,
+                    note=f"nothing stored for {n_missing} of {len(distinct)} sizes",
+                )
+            ]
         slope, half = self._slope(sizes, costs)
         low = slope - half
         high = slope + half
@@ -196,7 +235,9 @@ class GrowsLike(AbstractRule):
             verdict = CONTRADICTED
         else:
             verdict = INCONCLUSIVE
-        medians = ", ".join(f"{np.median(costs[sizes == size]):.4g}" for size in distinct)
+        medians = ", ".join(
+            f"{np.median(costs[sizes == size]):.4g}" for size in distinct
+        )
         level = 100 * (1 - 2 * self.alpha)
         test = f"least squares of logarithms, at most {largest:g}, {level:g} % interval"
         return [
@@ -210,14 +251,19 @@ class GrowsLike(AbstractRule):
         names = trials["dataset" if self.datasets else "column"]
         size_of = dict(zip(self.datasets or self.columns, self.sizes, strict=True))
         sizes = names.map(size_of).to_numpy(float)
-        cost = selection_seconds(trials) if self.quantity == "seconds" else trials[self.quantity]
+        cost = (
+            selection_seconds(trials)
+            if self.quantity == "seconds"
+            else trials[self.quantity]
+        )
         costs = cost.to_numpy(float)
         is_known = np.isfinite(sizes) & (costs > 0)
         return sizes[is_known], costs[is_known]
 
     def _slope(self, sizes: Floats, costs: Floats) -> tuple[float, float]:
         """Return the slope of a line through the logarithms, and half of its interval."""
-        from scipy.stats import linregress  # takes half a second, and most claims do not need it
+        # takes half a second, and most claims do not need it
+        from scipy.stats import linregress
 
         line = linregress(np.log(sizes), np.log(costs))
         half = float(stdtrit(sizes.size - 2, 1 - self.alpha) * line.stderr)
@@ -254,18 +300,25 @@ class Faster(AbstractRule):
 
     reads = tuple(TIMES)
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding."""
         ratios = self._ratios(columns, evidence)
         if ratios.empty:
-            return [nothing_stored("CPU time", f"{self.row} and {', '.join(self.than)}")]
+            return [
+                nothing_stored("CPU time", f"{self.row} and {', '.join(self.than)}")
+            ]
         outcomes = {}
         remarks = []
         for (row, dataset), lines in ratios.groupby(["row", "dataset"]):
             name = f"{row} on {dataset}"
             outcomes[name] = _outcome(lines["low"], lines["high"])
             if outcomes[name] != FASTER:
-                texts = starmap(_ratio_text, lines[["column", "middle", "low", "high"]].itertuples(index=False))
+                texts = starmap(
+                    _ratio_text,
+                    lines[["column", "middle", "low", "high"]].itertuples(index=False),
+                )
                 remarks.append((name, f"{outcomes[name]}: {name} ({'; '.join(texts)})"))
         counts = Counter(outcomes.values())
         n = len(outcomes)
@@ -287,10 +340,22 @@ class Faster(AbstractRule):
         share = 100 * won / n
         note = ", ".join(text for _, text in sorted(remarks))
         return [
-            Finding("CPU time", verdict, share, share, 100 * possible / n, n=n, test=test, unit="% of pairs", note=note)
+            Finding(
+                "CPU time",
+                verdict,
+                share,
+                share,
+                100 * possible / n,
+                n=n,
+                test=test,
+                unit="% of pairs",
+                note=note,
+            )
         ]
 
-    def _ratios(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
+    def _ratios(
+        self, columns: Sequence[str], evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Return the logarithm of the ratio of CPU times to each other row in each column, with its interval.
 
         Returns
@@ -302,7 +367,13 @@ class Faster(AbstractRule):
         logarithms = np.log(selection_seconds(trials)).groupby(
             [trials[name] for name in ("row", "column", "dataset")], sort=False
         )
-        moments = pd.DataFrame({"n": logarithms.count(), "mean": logarithms.mean(), "var": logarithms.var()})
+        moments = pd.DataFrame(
+            {
+                "n": logarithms.count(),
+                "mean": logarithms.mean(),
+                "var": logarithms.var(),
+            }
+        )
         rows = moments.index.get_level_values("row")
         own = moments[rows == self.row].reset_index()
         others = moments[rows.isin(self.than)].reset_index()
@@ -310,9 +381,13 @@ class Faster(AbstractRule):
         own_part = ratios["var_own"] / ratios["n_own"]
         other_part = ratios["var"] / ratios["n"]
         variance = own_part + other_part
-        freedom = variance**2 / (own_part**2 / (ratios["n_own"] - 1) + other_part**2 / (ratios["n"] - 1))
+        freedom = variance**2 / (
+            own_part**2 / (ratios["n_own"] - 1) + other_part**2 / (ratios["n"] - 1)
+        )
         # NaN, because a single value gives no interval
-        half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
+        half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(
+            variance == 0, 0.0
+        )
         middle = ratios["mean_own"] - ratios["mean"]
         return ratios.assign(middle=middle, low=middle - half, high=middle + half)
 

@@ -48,12 +48,14 @@ class AbstractLocation(AbstractRule, ABC):
     Parameters
     ----------
     over : str
-        Units of the sample: data sets; folds of a single data set (corrected resampled t); or, for a comparison with a
-        deterministic `than`, draws of a random `row` on one fold (t).
+        Units of the sample: data sets; folds of a single data set (corrected resampled
+        t); or, for a comparison with a deterministic `than`, draws of a random `row` on
+        one fold (t).
     alpha : float
     dependence : {"", "dyadic"}
-        Dependence between data sets. "dyadic": each data set is a pair of categories, named ..._<one>_<other>, and data
-        sets with a common category may be correlated (dyadic-robust t).
+        Dependence between data sets. "dyadic": each data set is a pair of categories,
+        named ..._<one>_<other>, and data sets with a common category may be correlated
+        (dyadic-robust t).
     """
 
     over: str
@@ -64,7 +66,9 @@ class AbstractLocation(AbstractRule, ABC):
     """P-value of a column that could not be tested, for corrections; None if it does not count."""
 
     def __post_init__(self) -> None:
-        if self.dependence not in ("", "dyadic") or (self.dependence and self.over != "datasets"):
+        if self.dependence not in ("", "dyadic") or (
+            self.dependence and self.over != "datasets"
+        ):
             raise ValueError(
                 f"dependence: expected dyadic together with over: datasets, or no dependence, got "
                 f"{self.dependence!r}, over {self.over!r}."
@@ -83,18 +87,27 @@ class AbstractLocation(AbstractRule, ABC):
     @property
     def margins(self) -> tuple[float, ...]:
         """Locations other than 0 at which the verdict changes."""
-        return tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds} - {0.0}))
+        return tuple(
+            sorted(
+                {bound.at for criterion in self.criteria for bound in criterion.bounds}
+                - {0.0}
+            )
+        )
 
     @property
     def sampling(self) -> str:
         """Name of the sample, as the evidence uses it."""
         return self.dependence or self.over
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding for each column."""
         return [self._finding(column, evidence, peers) for column in columns]
 
-    def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> Finding:
+    def _finding(
+        self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> Finding:
         absent = self.absent_rows(column, evidence)
         if absent:
             return nothing_stored(column, *absent)
@@ -103,15 +116,32 @@ class AbstractLocation(AbstractRule, ABC):
             test = evidence.test(compared, self.sampling, self.measured)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
-        unit = {"error": evidence.unit, "n_selected": "features"}.get(self.measured, self.measured)
+        unit = {"error": evidence.unit, "n_selected": "features"}.get(
+            self.measured, self.measured
+        )
         family = self.family_p_values(column, evidence, peers)
-        finding = decide(column, test, self.criteria, family, alpha=self.alpha, unit=unit, plans=evidence.plans)
+        finding = decide(
+            column,
+            test,
+            self.criteria,
+            family,
+            alpha=self.alpha,
+            unit=unit,
+            plans=evidence.plans,
+        )
         sample = evidence.sample(compared, self.sampling, self.measured)
         n = len(evidence.sample(self.places([column]), self.sampling, self.measured))
         notes = [finding.note] if finding.note else []
         if len(sample) < n:
-            notes.append(f"{n - len(sample)} of {n} left out, without an equal number of features")
-        return replace(finding, margins=self.margins, sample=tuple(sample.items()), note="; ".join(notes))
+            notes.append(
+                f"{n - len(sample)} of {n} left out, without an equal number of features"
+            )
+        return replace(
+            finding,
+            margins=self.margins,
+            sample=tuple(sample.items()),
+            note="; ".join(notes),
+        )
 
     def absent_rows(self, column: str, evidence: AbstractEvidence) -> list[str]:
         """Return the rows without stored results in a column, with their artefacts if these differ."""
@@ -126,7 +156,9 @@ class AbstractLocation(AbstractRule, ABC):
         """Return the numbers whose difference is tested in a column, see `AbstractEvidence.test`."""
         return self.places([column])
 
-    def family_p_values(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> list[list[float]]:
+    def family_p_values(
+        self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[list[float]]:
         """Return the p-values of the rest of the family for each criterion, see `rules`."""
         is_beside = column not in self.columns
         p_values: list[list[float]] = []
@@ -139,7 +171,8 @@ class AbstractLocation(AbstractRule, ABC):
                 part = [
                     p_value
                     for name in columns
-                    if (member, name) != (self, column) and (p_value := member.p_values(evidence)[k][name]) is not None
+                    if (member, name) != (self, column)
+                    and (p_value := member.p_values(evidence)[k][name]) is not None
                 ]
                 p_values[k] += [max(part)] if criterion.all_columns and part else part
         return p_values
@@ -152,15 +185,21 @@ class AbstractLocation(AbstractRule, ABC):
         """Return the uncorrected p-values of each criterion, by column; `untested` if there is none."""
         key = (evidence.lines_asked, self)
         if key not in evidence.memory:
-            evidence.memory[key] = [self._by_column(criterion, evidence) for criterion in self.criteria]
+            evidence.memory[key] = [
+                self._by_column(criterion, evidence) for criterion in self.criteria
+            ]
         p_values: list[dict[str, float | None]] = evidence.memory[key]
         return p_values
 
-    def _by_column(self, criterion: Criterion, evidence: AbstractEvidence) -> dict[str, float | None]:
+    def _by_column(
+        self, criterion: Criterion, evidence: AbstractEvidence
+    ) -> dict[str, float | None]:
         p_values: dict[str, float | None] = {}
         for column in (*self.columns, *self.also):
             try:
-                test = evidence.test(self.compared(column), self.sampling, self.measured)
+                test = evidence.test(
+                    self.compared(column), self.sampling, self.measured
+                )
                 p_values[column] = criterion.p_value(test)
             except UnavailableError:
                 p_values[column] = self.untested

@@ -1,8 +1,8 @@
 """Tests of a sample of paired differences, with intervals and power, behind one interface.
 
-Student's t uses the variances that folds and pairs of categories need, which SciPy lacks. The signed-rank test is
-implemented here because SciPy needs seconds for its exact p-value with ties. docs/decisions/dependencies.md has the
-measurements.
+Student's t uses the variances that folds and pairs of categories need, which SciPy
+lacks. The signed-rank test is implemented here because SciPy needs seconds for its
+exact p-value with ties. docs/decisions/dependencies.md has the measurements.
 """
 
 from __future__ import annotations
@@ -72,10 +72,16 @@ class AbstractPairedTest(ABC):
     n: int
     estimate: float
 
-    def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
+    def p_value(
+        self, shift: float = 0.0, alternative: Alternative = "two-sided"
+    ) -> float:
         """Return the p-value of the hypothesis that the location is `shift`."""
         if alternative == "two-sided":
-            return min(1.0, 2 * min(self.one_sided(shift, "less"), self.one_sided(shift, "greater")))
+            return min(
+                1.0,
+                2
+                * min(self.one_sided(shift, "less"), self.one_sided(shift, "greater")),
+            )
         return min(1.0, self.one_sided(shift, alternative))
 
     @abstractmethod
@@ -94,7 +100,8 @@ class AbstractPairedTest(ABC):
         ----------
         n : int
         distance : float
-            Distance from the tested shift to the true location, in the direction of the alternative.
+            Distance from the tested shift to the true location, in the direction of the
+            alternative.
         level : float
         side : {"less", "greater"}
             The alternative.
@@ -122,8 +129,8 @@ class AbstractPairedTest(ABC):
 class SignedRank(AbstractPairedTest):
     """Wilcoxon's signed-rank test of the differences between two methods, one per data set.
 
-    The p-value agrees with SciPy's, and is exact for small samples even with ties, for which SciPy enumerates all 2^n
-    signs. The interval uses the same exact distribution.
+    The p-value agrees with SciPy's, and is exact for small samples even with ties, for
+    which SciPy enumerates all 2^n signs. The interval uses the same exact distribution.
 
     Parameters
     ----------
@@ -132,8 +139,8 @@ class SignedRank(AbstractPairedTest):
 
     References
     ----------
-    Demsar (2006), JMLR 7, section 3.1.3: zeros are split evenly between both signs. Hollander, Wolfe (1999),
-    sections 3.1-3.3: estimate and interval.
+    Demsar (2006), JMLR 7, section 3.1.3: zeros are split evenly between both signs.
+    Hollander, Wolfe (1999), sections 3.1-3.3: estimate and interval.
     """
 
     name = "Wilcoxon signed-rank"
@@ -151,16 +158,24 @@ class SignedRank(AbstractPairedTest):
         if not shifted.any():
             return 1.0
         n = self.n
-        _, place, n_tied = np.unique(np.abs(shifted), return_inverse=True, return_counts=True)
-        doubled_ranks = (2 * np.cumsum(n_tied) - n_tied + 1)[place]  # twice the average ranks: integers
+        _, place, n_tied = np.unique(
+            np.abs(shifted), return_inverse=True, return_counts=True
+        )
+        # twice the average ranks: integers
+        doubled_ranks = (2 * np.cumsum(n_tied) - n_tied + 1)[place]
         positive_sum = int(doubled_ranks[shifted > 0].sum())
         has_ties = len(n_tied) < n or not shifted.all()
         if n <= (MAX_EXACT_TIED if has_ties else MAX_EXACT):
-            chances = sums_of_signed(tuple(sorted(doubled_ranks[shifted != 0].tolist())))  # symmetric
+            # symmetric
+            chances = sums_of_signed(
+                tuple(sorted(doubled_ranks[shifted != 0].tolist()))
+            )
             last = positive_sum if side == "less" else len(chances) - 1 - positive_sum
             return float(chances[: last + 1].sum())
         statistic = positive_sum / 2 + doubled_ranks[shifted == 0].sum() / 4
-        sd = math.sqrt((n * (n + 1) * (2 * n + 1) - float((n_tied**3 - n_tied).sum()) / 2) / 24)
+        sd = math.sqrt(
+            (n * (n + 1) * (2 * n + 1) - float((n_tied**3 - n_tied).sum()) / 2) / 24
+        )
         z = (statistic - n * (n + 1) / 4) / sd
         return float(ndtr(z if side == "less" else -z))
 
@@ -168,7 +183,8 @@ class SignedRank(AbstractPairedTest):
         """Return order statistics of the Walsh averages, chosen by the exact null distribution without ties."""
         tail = (1 - level) / 2
         below = np.cumsum(sums_of_signed(tuple(range(1, self.n + 1))))
-        k = int(np.searchsorted(below, tail))  # first k with P(W <= k) >= tail, so that P(W <= k - 1) < tail
+        # first k with P(W <= k) >= tail, so that P(W <= k - 1) < tail
+        k = int(np.searchsorted(below, tail))
         if k == 0:
             return -np.inf, np.inf
         averages = np.sort(self.walsh_averages)
@@ -179,7 +195,8 @@ class SignedRank(AbstractPairedTest):
 
         References
         ----------
-        Lehmann (1975), Nonparametrics, section 4.2: mean and variance under any alternative.
+        Lehmann (1975), Nonparametrics, section 4.2: mean and variance under any
+        alternative.
         """
         if 2.0**-n >= level:
             return 0.0
@@ -191,7 +208,9 @@ class SignedRank(AbstractPairedTest):
         )
         null_sd = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         over = mean - n * (n + 1) / 4 - float(-ndtri(level)) * null_sd
-        return float(ndtr(over / math.sqrt(variance))) if variance > 0 else float(over > 0)
+        return (
+            float(ndtr(over / math.sqrt(variance))) if variance > 0 else float(over > 0)
+        )
 
 
 @lru_cache(1000)
@@ -224,14 +243,16 @@ def _positive(values: Floats) -> tuple[float, float, float]:
 class AbstractStudentT(AbstractPairedTest):
     """A t-test of the mean of n >= 2 finite differences, shape (n,); subclasses differ in the variance of the mean.
 
-    If all differences are equal, t is undefined, and the sign test decides: three equal folds prove nothing, but a
-    hundred do.
+    If all differences are equal, t is undefined, and the sign test decides: three equal
+    folds prove nothing, but a hundred do.
     """
 
     def __init__(self, differences: Floats) -> None:
         self.n = len(differences)
         self.estimate = float(np.mean(differences))
-        self.variance = 0.0 if np.ptp(differences) == 0 else float(np.var(differences, ddof=1))
+        self.variance = (
+            0.0 if np.ptp(differences) == 0 else float(np.var(differences, ddof=1))
+        )
 
     @abstractmethod
     def spread(self, n: int) -> tuple[float, float]:
@@ -266,14 +287,16 @@ class AbstractStudentT(AbstractPairedTest):
             return float(ndtr(distance / error + ndtri(level)))
         # takes a tenth of the time of scipy.stats.nct, and is called thousands of times
         power = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
-        return power if math.isfinite(power) else float(distance > 0)  # SciPy's series fails in the far tail
+        # SciPy's series fails in the far tail
+        return power if math.isfinite(power) else float(distance > 0)
 
 
 class ShareTest(AbstractPairedTest):
     """Exact binomial test of a share; each observation is 0 or 1, or the mean over a group of these.
 
-    A mean over a group varies at most as much as a single observation with the same probability, so a group counts as
-    one observation. Student's t is wrong for shares near 0 or 1, because their distribution is skewed.
+    A mean over a group varies at most as much as a single observation with the same
+    probability, so a group counts as one observation. Student's t is wrong for shares
+    near 0 or 1, because their distribution is skewed.
 
     Parameters
     ----------
@@ -282,7 +305,8 @@ class ShareTest(AbstractPairedTest):
 
     References
     ----------
-    Clopper, Pearson (1934), Biometrika 26; the incomplete beta function also accepts fractional counts.
+    Clopper, Pearson (1934), Biometrika 26; the incomplete beta function also accepts
+    fractional counts.
     """
 
     name = "binomial"
@@ -295,14 +319,30 @@ class ShareTest(AbstractPairedTest):
     def one_sided(self, shift: float, side: Side) -> float:
         """Return the probability of a sum at most, or at least, the observed one if the share is `shift`."""
         if side == "less":
-            return float(betainc(self.n - self.cases, self.cases + 1, 1 - shift)) if self.cases < self.n else 1.0
-        return float(betainc(self.cases, self.n - self.cases + 1, shift)) if self.cases > 0 else 1.0
+            return (
+                float(betainc(self.n - self.cases, self.cases + 1, 1 - shift))
+                if self.cases < self.n
+                else 1.0
+            )
+        return (
+            float(betainc(self.cases, self.n - self.cases + 1, shift))
+            if self.cases > 0
+            else 1.0
+        )
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the shares that neither one-sided test rejects."""
         tail = (1 - level) / 2
-        low = float(betaincinv(self.cases, self.n - self.cases + 1, tail)) if self.cases > 0 else 0.0
-        high = float(betaincinv(self.cases + 1, self.n - self.cases, 1 - tail)) if self.cases < self.n else 1.0
+        low = (
+            float(betaincinv(self.cases, self.n - self.cases + 1, tail))
+            if self.cases > 0
+            else 0.0
+        )
+        high = (
+            float(betaincinv(self.cases + 1, self.n - self.cases, 1 - tail))
+            if self.cases < self.n
+            else 1.0
+        )
         return low, high
 
     def power(self, n: int, distance: float, level: float, side: Side) -> float:
@@ -315,20 +355,21 @@ class ShareTest(AbstractPairedTest):
 class CorrectedT(AbstractStudentT):
     """Corrected resampled t-test: the variance of the mean is (1 / n + ratio) s^2 instead of s^2 / n.
 
-    Folds share training rows, so their differences are correlated. s^2 / n is then too small, and the plain t-test
-    finds differences that do not exist.
+    Folds share training rows, so their differences are correlated. s^2 / n is then too
+    small, and the plain t-test finds differences that do not exist.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
         One difference per fold.
     ratio : float
-        Test rows per training row, n_test / n_train: 1/9 for ten-fold cross-validation. 0 gives the plain t-test,
-        for independent differences.
+        Test rows per training row, n_test / n_train: 1/9 for ten-fold cross-validation.
+        0 gives the plain t-test, for independent differences.
 
     References
     ----------
-    Nadeau, Bengio (2003), Machine Learning 52, section 3; Bouckaert, Frank (2004), PAKDD, for repeated folds.
+    Nadeau, Bengio (2003), Machine Learning 52, section 3; Bouckaert, Frank (2004),
+    PAKDD, for repeated folds.
     """
 
     name = "corrected resampled t"
@@ -345,29 +386,32 @@ class CorrectedT(AbstractStudentT):
 class DisjointT(AbstractStudentT):
     """The t-test for inverse cross-validation, where each fold trains on one part and tests on all others.
 
-    The training sets of a repeat are disjoint, so the term n_test / n_train of the corrected test, which accounts for
-    overlap, does not apply. That term was derived for small, disjoint test sets, and a ratio of 9 would make every
-    difference inconclusive. These folds share test rows: the variance of the mean is s^2 / n, as for independent folds,
-    plus their covariance. The latter is at most v divided by the number of rows, where v is the variance of the
-    difference on one row. For the difference of two losses of 0 or 100 points, with means e and f in points, v is at
-    most 100 (e + f) - (e - f)^2, because in the extreme case all errors of both methods are on different rows. The
-    bound is conservative, because s^2 already includes much of the covariance.
+    The training sets of a repeat are disjoint, so the term n_test / n_train of the
+    corrected test, which accounts for overlap, does not apply. That term was derived
+    for small, disjoint test sets, and a ratio of 9 would make every difference
+    inconclusive. These folds share test rows: the variance of the mean is s^2 / n, as
+    for independent folds, plus their covariance. The latter is at most v divided by the
+    number of rows, where v is the variance of the difference on one row. For the
+    difference of two losses of 0 or 100 points, with means e and f in points, v is at
+    most 100 (e + f) - (e - f)^2, because in the extreme case all errors of both methods
+    are on different rows. The bound is conservative, because s^2 already includes much
+    of the covariance.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
         One difference per fold, from all repeats.
     n_folds : int
-        Number of folds per repeat. Training sets of different repeats overlap, so additional repeats do not count as
-        additional folds.
+        Number of folds per repeat. Training sets of different repeats overlap, so
+        additional repeats do not count as additional folds.
     shared : float
         Bound on the covariance, v divided by the number of rows.
 
     References
     ----------
-    Nadeau, Bengio (2003), Machine Learning 52, section 2: the variance of a mean over training and test
-    sets is s^2 / n and the covariance. Dietterich (1998), Neural Computation 10: v by the rows on which two
-    classifiers differ.
+    Nadeau, Bengio (2003), Machine Learning 52, section 2: the variance of a mean over
+    training and test sets is s^2 / n and the covariance. Dietterich (1998), Neural
+    Computation 10: v by the rows on which two classifiers differ.
     """
 
     name = "t over disjoint training sets"
@@ -386,13 +430,15 @@ class DisjointT(AbstractStudentT):
 class DyadicT(AbstractStudentT):
     """Dyadic-robust t-test: differences of two pairs may be correlated if the pairs share a member.
 
-    Let u be the residuals from the mean, and let A_ij = 1 if pairs i and j share a member or are equal. The variance of
-    the mean is u' A u / n^2. In small samples this estimate is biased downwards, because residuals are smaller than
-    errors, and it is unstable, because few members occur in many pairs. Both are corrected as by Bell and McCaffrey for
-    clusters. Let B = M A M, where M is the projection that removes the mean. Scaling by n / tr(B) makes the estimate
-    unbiased for independent errors, and t has tr(B)^2 / tr(B^2) degrees of freedom. A is not a covariance matrix, so
-    the estimate can be below s^2 / n, the variance for independent pairs, or even negative. The larger of the two is
-    used.
+    Let u be the residuals from the mean, and let A_ij = 1 if pairs i and j share a
+    member or are equal. The variance of the mean is u' A u / n^2. In small samples this
+    estimate is biased downwards, because residuals are smaller than errors, and it is
+    unstable, because few members occur in many pairs. Both are corrected as by Bell and
+    McCaffrey for clusters. Let B = M A M, where M is the projection that removes the
+    mean. Scaling by n / tr(B) makes the estimate unbiased for independent errors, and t
+    has tr(B)^2 / tr(B^2) degrees of freedom. A is not a covariance matrix, so the
+    estimate can be below s^2 / n, the variance for independent pairs, or even negative.
+    The larger of the two is used.
 
     Parameters
     ----------
@@ -403,24 +449,35 @@ class DyadicT(AbstractStudentT):
 
     References
     ----------
-    Fafchamps, Gubert (2007), Journal of Development Economics 83; Cameron, Miller (2014), Robust inference
-    for dyadic data; Aronow, Samii, Assenova (2015), Political Analysis 23. Degrees of freedom: Bell, McCaffrey (2002),
-    Survey Methodology 28; Imbens, Kolesar (2016), Review of Economics and Statistics 98.
+    Fafchamps, Gubert (2007), Journal of Development Economics 83; Cameron, Miller
+    (2014), Robust inference for dyadic data; Aronow, Samii, Assenova (2015), Political
+    Analysis 23. Degrees of freedom: Bell, McCaffrey (2002), Survey Methodology 28;
+    Imbens, Kolesar (2016), Review of Economics and Statistics 98.
     """
 
     name = "dyadic-robust t"
 
-    def __init__(self, differences: Floats, *, pairs: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self, differences: Floats, *, pairs: Sequence[tuple[str, str]]
+    ) -> None:
         super().__init__(differences)
         shared, trace, squares = _sharing(tuple(pairs))
         self.df = min(self.n - 1.0, trace**2 / squares) if trace > 0 else 1.0
         residuals = np.asarray(differences) - self.estimate
-        sandwich = float(residuals @ shared @ residuals) / (self.n * trace) if trace > 0 else math.inf
-        self.inflation = max(1.0, sandwich / (self.variance / self.n)) if self.variance else 1.0
+        sandwich = (
+            float(residuals @ shared @ residuals) / (self.n * trace)
+            if trace > 0
+            else math.inf
+        )
+        self.inflation = (
+            max(1.0, sandwich / (self.variance / self.n)) if self.variance else 1.0
+        )
 
     def spread(self, n: int) -> tuple[float, float]:
         """Return standard error and degrees of freedom, assuming that further data sets share members as these do."""
-        return math.sqrt(self.inflation * self.variance / n), max(1.0, self.df * n / self.n)
+        return math.sqrt(self.inflation * self.variance / n), max(
+            1.0, self.df * n / self.n
+        )
 
 
 @lru_cache(maxsize=8)  # the tests of thousands of universes use the same pairs
@@ -440,9 +497,9 @@ def _sharing(pairs: tuple[tuple[str, str], ...]) -> tuple[Floats, float, float]:
 def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
     """Return the smallest n at which all given one-sided tests reject jointly with a power of `POWER`.
 
-    The joint probability of a miss is bounded by the sum over the tests (Bonferroni), which is exact if only one of
-    them can miss. Infinite if even `MAX_OBSERVATIONS` do not suffice, for instance if additional folds of the same data
-    do not help.
+    The joint probability of a miss is bounded by the sum over the tests (Bonferroni),
+    which is exact if only one of them can miss. Infinite if even `MAX_OBSERVATIONS` do
+    not suffice, for instance if additional folds of the same data do not help.
     """
 
     def enough(n: int) -> bool:
@@ -455,8 +512,9 @@ def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
 def observations_for_p(n: int, p_value: float, level: float) -> float:
     """Return the sample size at which a test rejects at `level` with a power of `POWER`, given its p-value at n.
 
-    This applies to one-sided tests with asymptotically normal statistics whose mean grows like the square root of n:
-    binomial tests, rank tests, Kendall's tau. Infinite if the effect in the sample has the opposite sign.
+    This applies to one-sided tests with asymptotically normal statistics whose mean
+    grows like the square root of n: binomial tests, rank tests, Kendall's tau. Infinite
+    if the effect in the sample has the opposite sign.
 
     References
     ----------
@@ -478,11 +536,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
     values = np.asarray(p_values, dtype=float)
     order = np.argsort(values, kind="stable")
     adjusted = np.empty(len(values))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]))
+    adjusted[order] = np.minimum(
+        1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order])
+    )
     return adjusted.tolist()
 
 
-def mean_difference(differences: Floats, *, ratio: float = 0.0, level: float | None = None) -> dict[str, float]:
+def mean_difference(
+    differences: Floats, *, ratio: float = 0.0, level: float | None = None
+) -> dict[str, float]:
     """Return a mean difference, its 95 % interval and p by the corrected resampled t; NaN for too few values.
 
     Parameters
@@ -499,7 +561,9 @@ def mean_difference(differences: Floats, *, ratio: float = 0.0, level: float | N
     dict
         difference, low, high and p; if a level is given, detectable instead of p.
     """
-    line = dict.fromkeys(["difference", "low", "high", "p" if level is None else "detectable"], math.nan)
+    line = dict.fromkeys(
+        ["difference", "low", "high", "p" if level is None else "detectable"], math.nan
+    )
     if len(differences):
         line["difference"] = float(np.mean(differences))
     if len(differences) > 1:

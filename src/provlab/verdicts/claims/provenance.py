@@ -70,12 +70,27 @@ class Versions:
         plan = []
         for entry in entries:
             cell = entry.cell
-            for component in (component_class("selector", cell.selector), component_class("model", cell.model)):
-                versions[component.__name__] = getattr(component, "algorithm_version", 0)
-            plan.append([entry.row, entry.column, entry.dataset, cell.id, cell.n_trials])
-        tests = [[claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims]
+            for component in (
+                component_class("selector", cell.selector),
+                component_class("model", cell.model),
+            ):
+                versions[component.__name__] = getattr(
+                    component, "algorithm_version", 0
+                )
+            plan.append(
+                [entry.row, entry.column, entry.dataset, cell.id, cell.n_trials]
+            )
+        tests = [
+            [claim.id, type(claim.rule).__name__, _stated(claim.rule)]
+            for claim in claims
+        ]
         claims_digest = _digest(sorted(tests)) if tests else ""
-        return cls(RULES_VERSION, dict(sorted(versions.items())), _digest([sorted(plan), how]), claims_digest)
+        return cls(
+            RULES_VERSION,
+            dict(sorted(versions.items())),
+            _digest([sorted(plan), how]),
+            claims_digest,
+        )
 
     @classmethod
     def of_artefact(cls, artefact: Artefact, claims: Collection[Claim]) -> Self:
@@ -92,7 +107,9 @@ class Versions:
         if not changes and self.plan != now.plan:
             changes = ["rows, columns, data or settings have changed"]
         if now.claims and self.rules != now.rules:  # new rules rejudge all claims
-            changes.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
+            changes.append(
+                f"verdicts by version {self.rules} of the rules, now {now.rules}"
+            )
         elif self.claims != now.claims:
             changes.append("claims or their tests have changed")
         return changes
@@ -115,7 +132,8 @@ class Provenance:
     cpu_hours : float
         CPU hours of the trials, as far as their records state them.
     environments, revisions : tuple of mapping
-        Environments and git revisions of the trials, the most frequent first, each with the number of trials if known.
+        Environments and git revisions of the trials, the most frequent first, each with
+        the number of trials if known.
     """
 
     written: str
@@ -128,11 +146,23 @@ class Provenance:
     revisions: tuple[Mapping[str, Any], ...]
 
     @classmethod
-    def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
+    def of(
+        cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()
+    ) -> Self:
         """Return today's provenance of trials with `COLUMNS`, computed with settings that affect results."""
-        settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
-        environments = [{**text_versions(text), "trials": n} for text, n in value_counts(trials["environment"])]
-        revisions = [{"revision": text, "trials": n} for text, n in value_counts(trials["git_revision"])]
+        settings = [
+            text
+            for text in settings
+            if setting(text).partition(".")[0] not in ELSEWHERE
+        ]
+        environments = [
+            {**text_versions(text), "trials": n}
+            for text, n in value_counts(trials["environment"])
+        ]
+        revisions = [
+            {"revision": text, "trials": n}
+            for text, n in value_counts(trials["git_revision"])
+        ]
         return cls(
             written=datetime.now(UTC).date().isoformat(),
             provsel=__version__,
@@ -163,17 +193,28 @@ def stored_trials(
 ) -> tuple[pd.DataFrame, int]:
     """Return columns of the stored trials of the given cells, without repetitions, and the number of planned trials."""
     chosen = unique_cells(cells)
-    rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
-    frame = pa.table({name: store.column(name).take(rows) for name in columns}).to_pandas()
-    # An environment has a thousand characters, so millions of trials share one object; Arrow's strings would not.
+    rows = pa.array(
+        np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)])
+    )
+    frame = pa.table(
+        {name: store.column(name).take(rows) for name in columns}
+    ).to_pandas()
+    # An environment has a thousand characters, so millions of trials share one object;
+    # Arrow's strings would not.
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     return frame, sum(cell.n_trials for cell in chosen)
 
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:
     """Return the parameters of a rule, without later additions that have their default value."""
-    return {name: value for name, value in asdict(rule).items() if value or name not in LATER}
+    return {
+        name: value
+        for name, value in asdict(rule).items()
+        if value or name not in LATER
+    }
 
 
 def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(content, sort_keys=True, default=str).encode()
+    ).hexdigest()

@@ -1,23 +1,27 @@
 """Rules turn tests into verdicts. The fields of a rule are its parameters; most rules decide by criteria.
 
-A difference is error(row) - error(than): negative values favour the row. A criterion is met if its p-value is below
-alpha after correction for the family of comparisons:
+A difference is error(row) - error(than): negative values favour the row. A criterion is
+met if its p-value is below alpha after correction for the family of comparisons:
 
-- The **family** consists of all comparisons in claims of one kind about the same artefacts, data set and sample: every
-  pair of methods in every column (number of features). A planned comparison that could not be made counts with p = 1.
-- If **one column suffices**, for example to contradict "in every column", p-values are corrected by Holm's method over
-  the whole family, methods and columns.
-- A criterion that **all columns** must meet needs no correction over columns: the largest of their p-values is that of
-  the claim (intersection-union test, Berger 1982). Holm's method is then applied over the claims of the family.
+- The **family** consists of all comparisons in claims of one kind about the same
+  artefacts, data set and sample: every pair of methods in every column (number of
+  features). A planned comparison that could not be made counts with p = 1.
+- If **one column suffices**, for example to contradict "in every column", p-values are
+  corrected by Holm's method over the whole family, methods and columns.
+- A criterion that **all columns** must meet needs no correction over columns: the
+  largest of their p-values is that of the claim (intersection-union test, Berger 1982).
+  Holm's method is then applied over the claims of the family.
 
-Thus the probability that any claim of a family wrongly gets a given verdict is at most alpha. Each interval refers to a
-single comparison. An equivalence test at level alpha requires the 1 - 2 alpha interval to lie inside the margin, so
-this interval is reported.
+Thus the probability that any claim of a family wrongly gets a given verdict is at most
+alpha. Each interval refers to a single comparison. An equivalence test at level alpha
+requires the 1 - 2 alpha interval to lie inside the margin, so this interval is
+reported.
 
 References
 ----------
-Holm (1979), Scandinavian Journal of Statistics 6. Berger (1982), Technometrics 24. Schuirmann (1987), Journal of
-Pharmacokinetics and Biopharmaceutics 15, for the two one-sided tests of equivalence (TOST).
+Holm (1979), Scandinavian Journal of Statistics 6. Berger (1982), Technometrics 24.
+Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15, for the two
+one-sided tests of equivalence (TOST).
 """
 
 from __future__ import annotations
@@ -34,16 +38,34 @@ import pandas as pd
 from provlab.core.tables import limited
 from provlab.project.documents import read_as, read_fields
 from provlab.verdicts.claims.evidence import POINTS, AbstractEvidence, Place
-from provlab.verdicts.claims.paired_tests import AbstractPairedTest, Side, holm, observations_needed
+from provlab.verdicts.claims.paired_tests import (
+    AbstractPairedTest,
+    Side,
+    holm,
+    observations_needed,
+)
 from provsel.values import ValuesWithNaN
 
 RULES_VERSION = 4
 """Increased when the same evidence may lead to another verdict; `provsel reference` stores it with the verdicts."""
 
-REPLICATED, NOT_CONTRADICTED, CONTRADICTED = "replicated", "not contradicted", "contradicted"
-NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING = "no difference", "depends on r", "depends on the reading"
+REPLICATED, NOT_CONTRADICTED, CONTRADICTED = (
+    "replicated",
+    "not contradicted",
+    "contradicted",
+)
+NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING = (
+    "no difference",
+    "depends on r",
+    "depends on the reading",
+)
 OPEN_UNDER_READINGS, ONE_READING = "inconclusive under most readings", "one reading"
-INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN = "inconclusive", "vacuous", "not testable", "not run"
+INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN = (
+    "inconclusive",
+    "vacuous",
+    "not testable",
+    "not run",
+)
 
 VERDICTS = (
     REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING, OPEN_UNDER_READINGS,
@@ -92,13 +114,14 @@ class Finding(ValuesWithNaN):
     sample : tuple of (name, value)
         The observations of the test, for example the difference on each data set.
     needed : float
-        If inconclusive: the n at which the test would have a power of 0.9 with the observed location and spread;
-        infinite if there is no such n.
+        If inconclusive: the n at which the test would have a power of 0.9 with the
+        observed location and spread; infinite if there is no such n.
     detectable : float
-        If inconclusive: the distance from the threshold, in `unit`, that is detectable with n observations and a power
-        of 0.9.
+        If inconclusive: the distance from the threshold, in `unit`, that is detectable
+        with n observations and a power of 0.9.
     smallest_margin : float
-        The smallest margin, in `unit`, with which this part would be shown to be equal, or not worse.
+        The smallest margin, in `unit`, with which this part would be shown to be equal,
+        or not worse.
     """
 
     part: str
@@ -120,7 +143,11 @@ class Finding(ValuesWithNaN):
     @property
     def interval(self) -> str:
         """Return " [low, high]", or nothing if there is no interval, or one that excludes nothing."""
-        return f" [{self.low:.4g}, {self.high:.4g}]" if limited(self.low, self.high) else ""
+        return (
+            f" [{self.low:.4g}, {self.high:.4g}]"
+            if limited(self.low, self.high)
+            else ""
+        )
 
     @property
     def size_text(self) -> str:
@@ -166,7 +193,9 @@ class Bound(NamedTuple):
 
     def mirrored(self) -> Bound:
         """Return the bound on the negative of the location."""
-        return Bound("below" if self.side == "above" else "above", 0.0 - self.at, self.tails)
+        return Bound(
+            "below" if self.side == "above" else "above", 0.0 - self.at, self.tails
+        )
 
     def distance(self, location: float) -> float:
         """Return how far inside a location is."""
@@ -196,7 +225,10 @@ class Criterion:
 
     def p_value(self, test: AbstractPairedTest) -> float:
         """Return the uncorrected p-value: the largest one, because all bounds must be shown."""
-        return max(min(1.0, bound.tails * test.p_value(bound.at, bound.alternative)) for bound in self.bounds)
+        return max(
+            min(1.0, bound.tails * test.p_value(bound.at, bound.alternative))
+            for bound in self.bounds
+        )
 
     @property
     def tails(self) -> int:
@@ -206,7 +238,11 @@ class Criterion:
     @property
     def has_margin(self) -> bool:
         """Whether it states that two values are equal, or that one is not worse."""
-        return self.verdict in (REPLICATED, NO_DIFFERENCE) and self.tails == 1 and self.bounds[-1].at != 0
+        return (
+            self.verdict in (REPLICATED, NO_DIFFERENCE)
+            and self.tails == 1
+            and self.bounds[-1].at != 0
+        )
 
     def smallest_margin(self, test: AbstractPairedTest, level: float) -> float:
         """Return the smallest margin, around the middle of the bounds or 0, at which this criterion would be met."""
@@ -237,9 +273,10 @@ def decide(
 ) -> Finding:
     """Return the verdict by a list of criteria, with an interval.
 
-    An inconclusive finding states the number of observations at which the test would have a power of 0.9 with the
-    observed location and spread. It also states the distance from the first bound that the present sample can detect
-    with that power. The level is the one that Holm's method assigns to the comparison in its family.
+    An inconclusive finding states the number of observations at which the test would
+    have a power of 0.9 with the observed location and spread. It also states the
+    distance from the first bound that the present sample can detect with that power.
+    The level is the one that Holm's method assigns to the comparison in its family.
 
     Parameters
     ----------
@@ -247,12 +284,14 @@ def decide(
     test : AbstractPairedTest
     criteria : sequence of Criterion
     others : sequence of sequence of float
-        For each criterion the uncorrected p-values of the rest of the family; 1 for anything that could not be tested.
+        For each criterion the uncorrected p-values of the rest of the family; 1 for
+        anything that could not be tested.
     alpha : float
     unit : str
         Unit of the test's location.
     plans : bool
-        Whether to compute the number of observations that would decide; this is omitted for thousands of universes.
+        Whether to compute the number of observations that would decide; this is omitted
+        for thousands of universes.
     """
     families = [*others] or [()] * len(criteria)
     adjusted = []
@@ -275,7 +314,9 @@ def decide(
     detectable = math.nan
     if plans and not met:
         n_needed = needed(test, criteria, levels)
-        detectable = test.detectable(levels[0] / criteria[0].tails, criteria[0].bounds[0].alternative)
+        detectable = test.detectable(
+            levels[0] / criteria[0].tails, criteria[0].bounds[0].alternative
+        )
     smallest_margin = math.nan
     with_margin = [k for k, criterion in enumerate(criteria) if criterion.has_margin]
     if with_margin:
@@ -291,18 +332,24 @@ def decide(
         test.n,
         f"{name}, {criterion}, Holm over {1 + len(families[decisive])}, {100 * level:g} % interval",
         unit,
-        "smaller than the margin of equivalence" if is_same and verdict != NO_DIFFERENCE else "",
+        "smaller than the margin of equivalence"
+        if is_same and verdict != NO_DIFFERENCE
+        else "",
         needed=n_needed,
         detectable=detectable,
         smallest_margin=smallest_margin,
     )
 
 
-def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]) -> float:
+def needed(
+    test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]
+) -> float:
     """Return the smallest n at which a criterion would be met with a power of `POWER`; infinite if there is none."""
 
     def power(bound: Bound, level: float, n: int) -> float:
-        return test.power(n, bound.distance(test.estimate), level / bound.tails, bound.alternative)
+        return test.power(
+            n, bound.distance(test.estimate), level / bound.tails, bound.alternative
+        )
 
     smallest = math.inf
     for criterion, level in zip(criteria, levels, strict=True):
@@ -319,7 +366,11 @@ def _lines(stated: Mapping[str, Any]) -> tuple[str, ...]:
         if values == "all":
             continue
         texts = [values] if isinstance(values, str) else values
-        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        if (
+            not isinstance(texts, list)
+            or not texts
+            or not all(isinstance(text, str) for text in texts)
+        ):
             raise ValueError(
                 f"{name}: expected a string or a list of strings, got {values!r:.80}; put numbers in quotes."
             )
@@ -359,7 +410,8 @@ class AbstractRule:
     dataset : str
         The only data set that the claim is about; "" for all of the artefact.
     only, without : tuple of str
-        Rows of a table to which the claim applies, see `Lines`, and rows to which it does not apply.
+        Rows of a table to which the claim applies, see `Lines`, and rows to which it
+        does not apply.
     """
 
     artefact: str
@@ -390,8 +442,13 @@ class AbstractRule:
         _check_filled(parameters)
         values = read_fields(type(self), parameters, "parameters")
         for name in CONDITIONS:
-            if name in values:  # conditions on other columns stay, and "all" removes one
-                stated = [text for text in getattr(self, name) if text.partition("=")[0] not in parameters[name]]
+            # conditions on other columns stay, and "all" removes one
+            if name in values:
+                stated = [
+                    text
+                    for text in getattr(self, name)
+                    if text.partition("=")[0] not in parameters[name]
+                ]
                 values[name] = tuple(sorted([*stated, *values[name]]))
         return dataclasses.replace(self, **values)
 
@@ -408,7 +465,10 @@ class AbstractRule:
     @property
     def meaning(self) -> str:
         """How it decides, in words, with its parameters."""
-        names = {field.name: _text(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        names = {
+            field.name: _text(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+        }
         return " ".join(self.words.format(**names, **self.measure_words).split())
 
     @property
@@ -433,16 +493,24 @@ class AbstractRule:
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
         """Return the numbers that the rule reads in the given columns, by default in all columns that it tests."""
         chosen = (*self.columns, *self.also) if columns is None else columns
-        return [(self.artefact, row, column) for row in self.row_names for column in chosen]
+        return [
+            (self.artefact, row, column) for row in self.row_names for column in chosen
+        ]
 
-    def trials(self, columns: Sequence[str], evidence: AbstractEvidence) -> pd.DataFrame:
+    def trials(
+        self, columns: Sequence[str], evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Return what the rule reads from the trials behind its numbers in some columns, with their row and column."""
         parts = []
         for place in self.places(columns):
-            parts.append(evidence.trials(place, self.reads).assign(row=place[1], column=place[2]))
+            parts.append(
+                evidence.trials(place, self.reads).assign(row=place[1], column=place[2])
+            )
         return pd.concat(parts, ignore_index=True)
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return the evidence for each part of the claim; by default, each number is a part.
 
         Parameters
@@ -462,14 +530,18 @@ class AbstractRule:
 def check_one_of(name: str, value: str, choices: Sequence[str]) -> None:
     """Check a parameter that names one of several choices."""
     if value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {value!r}.")
+        raise ValueError(
+            f"{name}: expected one of {', '.join(choices)}, got {value!r}."
+        )
 
 
 def _check_filled(parameters: Mapping[str, Any]) -> None:
     """Raise for an empty list: a claim without columns states nothing."""
     for name, value in parameters.items():
         if value == []:
-            raise ValueError(f"parameters: {name}: the list is empty; name one or more, or leave the parameter out.")
+            raise ValueError(
+                f"parameters: {name}: the list is empty; name one or more, or leave the parameter out."
+            )
 
 
 def _text(value: Any) -> str:

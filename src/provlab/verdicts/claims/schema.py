@@ -20,13 +20,14 @@ rankings:                                         # tests of Friedman and Nemeny
     rows: [BSS, Lvg, RRQR]
     columns: [r=300]
 ```
-`origin`, `certain` and `repeats` are optional, and so are `rankings` and `margins`; in a file without margins, a
-claim's margin is a number. Headline counts include the paper's own claims that are neither certain nor repetitions. The
-key `results` describes the columns of a table (`provlab.verdicts.claims.table`). Other top-level keys may hold YAML
-anchors.
+`origin`, `certain` and `repeats` are optional, and so are `rankings` and `margins`; in
+a file without margins, a claim's margin is a number. Headline counts include the
+paper's own claims that are neither certain nor repetitions. The key `results` describes
+the columns of a table (`provlab.verdicts.claims.table`). Other top-level keys may hold
+YAML anchors.
 
-Statements from many papers can be judged on the results of the benchmark, or on a table with several methods, data sets
-and conditions:
+Statements from many papers can be judged on the results of the benchmark, or on a table
+with several methods, data sets and conditions:
 
 ```yaml
 paper: statements
@@ -61,7 +62,14 @@ from provlab.project.documents import Line, about, file_state, read_record
 from provlab.project.messages import did_you_mean
 from provlab.project.papers import papers
 from provlab.project.project import current_project
-from provlab.verdicts.claims import bounds, comparison, feature_rules, growth, location, set_rules
+from provlab.verdicts.claims import (
+    bounds,
+    comparison,
+    feature_rules,
+    growth,
+    location,
+    set_rules,
+)
 from provlab.verdicts.claims.evidence import Layout
 from provlab.verdicts.claims.rules import AbstractRule, check_one_of
 from provlab.verdicts.claims.stored import FOLD_COLUMNS, artefact_layout
@@ -103,7 +111,8 @@ BEYOND = ".beyond"
 class Claim:
     """A single statement of a paper, and the rule that judges it; origin, certain and repeats are as in the YAML file.
 
-    `margin` is the reason for the rule's margin; "" if it has none. `notes` are texts by subject.
+    `margin` is the reason for the rule's margin; "" if it has none. `notes` are texts
+    by subject.
     """
 
     id: str
@@ -284,21 +293,24 @@ def _content(path: Path, state: tuple[int, ...]) -> Content:
     return read_record(path, Content)
 
 
-def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -> ClaimFile:
+def load_claims(
+    path: Path, layout: Callable[[str], Layout] = artefact_layout
+) -> ClaimFile:
     """Read and check a file of claims.
 
     Parameters
     ----------
     path : Path
     layout : callable
-        Returns the possible subjects of claims about an artefact, and raises ValueError for an unknown name; by default
-        for the artefacts of the project.
+        Returns the possible subjects of claims about an artefact, and raises ValueError
+        for an unknown name; by default for the artefacts of the project.
 
     Raises
     ------
     ValueError
-        For invalid YAML, a missing or unknown key, a repeated id, an unknown rule, artefact, row or column, or a
-        parameter of the wrong type. The message names the file and the claim.
+        For invalid YAML, a missing or unknown key, a repeated id, an unknown rule,
+        artefact, row or column, or a parameter of the wrong type. The message names the
+        file and the claim.
     """
     content = read_content(path)
     claims: dict[str, Claim] = {}
@@ -310,39 +322,65 @@ def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -
             _check_places(claim.rule, layout)
             claims[claim.id] = claim
             if entry.beyond:
-                elsewhere = replace(claim, id=claim.id + BEYOND, rule=claim.rule.changed(entry.beyond))
+                elsewhere = replace(
+                    claim, id=claim.id + BEYOND, rule=claim.rule.changed(entry.beyond)
+                )
                 claims[elsewhere.id] = replace(elsewhere, origin="alternative")
     for claim in claims.values():
-        if claim.repeats and (claim.repeats not in claims or claims[claim.repeats].repeats):
+        if claim.repeats and (
+            claim.repeats not in claims or claims[claim.repeats].repeats
+        ):
             raise ValueError(
                 f"{path}: claims: {claim.id}: expected repeats to name a claim of this file without repeats, got "
                 f"{claim.repeats!r}."
             )
     for number, ranking in enumerate(content.rankings, 1):
         with about(f"{path}: rankings: {number}"):
-            _check_names(ranking.artefact, ranking.rows, ranking.columns, layout(ranking.artefact))
-    return ClaimFile(content.paper, tuple(claims.values()), content.rankings, content.evidence)
+            _check_names(
+                ranking.artefact,
+                ranking.rows,
+                ranking.columns,
+                layout(ranking.artefact),
+            )
+    return ClaimFile(
+        content.paper, tuple(claims.values()), content.rankings, content.evidence
+    )
 
 
 def _claim(content: Content, entry: ClaimEntry) -> Claim:
     paper, margins = content.paper, content.margins
     if not entry.id.startswith(f"{paper}."):
-        raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
+        raise ValueError(
+            f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}."
+        )
     parameters = {**entry.parameters, "artefact": entry.artefact}
     if content.lines:
         parameters["only"] = {**content.lines, **parameters.get("only", {})}
     why = ""
     named = parameters.get("margin")
     if named is not None and (margins or isinstance(named, str)):
-        parameters["margin"], why = _margin(named, parameters.get("quantity", "error"), margins)
+        parameters["margin"], why = _margin(
+            named, parameters.get("quantity", "error"), margins
+        )
     check_one_of("test", entry.test, [*RULES])
     rule = RULES[entry.test].from_config(parameters)
     return Claim(
-        entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why, entry.notes
+        entry.id,
+        paper,
+        entry.where,
+        entry.claim,
+        rule,
+        entry.origin,
+        entry.certain,
+        entry.repeats,
+        why,
+        entry.notes,
     )
 
 
-def _margin(name: Any, quantity: str, margins: Mapping[str, Margin]) -> tuple[float, str]:
+def _margin(
+    name: Any, quantity: str, margins: Mapping[str, Margin]
+) -> tuple[float, str]:
     """Return the size of a declared margin, in points of error or units of a quantity, and its reason."""
     if name not in margins:
         raise ValueError(
@@ -353,7 +391,11 @@ def _margin(name: Any, quantity: str, margins: Mapping[str, Margin]) -> tuple[fl
     is_error = quantity == "error"
     size = margin.points if is_error else margin.units
     if not size:
-        kind, subject, got = ("points", "the error", "units") if is_error else ("units", quantity, "points of error")
+        kind, subject, got = (
+            ("points", "the error", "units")
+            if is_error
+            else ("units", quantity, "points of error")
+        )
         raise ValueError(
             f"margin: expected a margin in {kind} for {subject}, got {name!r} in {got}; declare another under margins."
         )
@@ -371,9 +413,16 @@ def _check_places(rule: AbstractRule, layout: Callable[[str], Layout]) -> None:
         )
 
 
-def _check_names(artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
-    for kind, names, choices in (("row", rows, layout.rows), ("column", columns, layout.columns)):
+def _check_names(
+    artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout
+) -> None:
+    for kind, names, choices in (
+        ("row", rows, layout.rows),
+        ("column", columns, layout.columns),
+    ):
         for name in names:
             if name not in choices:
                 hint = did_you_mean(name, choices) or "."
-                raise ValueError(f"expected a {kind} of {artefact} ({'; '.join(choices)}), got {name!r}{hint}")
+                raise ValueError(
+                    f"expected a {kind} of {artefact} ({'; '.join(choices)}), got {name!r}{hint}"
+                )

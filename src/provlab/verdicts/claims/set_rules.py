@@ -1,8 +1,8 @@
 """Rules about statistics of many methods on each data set: ranks, correlations, and shares of data sets.
 
-Each statistic is averaged over data sets, or over groups of them, and tested by Student's t, because claims are about
-means. Shares are tested by the binomial distribution. docs/measured/statement_rules.csv shows how often these rules
-err.
+Each statistic is averaged over data sets, or over groups of them, and tested by
+Student's t, because claims are about means. Shares are tested by the binomial
+distribution. docs/measured/statement_rules.csv shows how often these rules err.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ import pandas as pd
 from provlab.verdicts.claims.comparison import LESS_IS_BETTER, check_quantity
 from provlab.verdicts.claims.evidence import AbstractEvidence, Place, Sample
 from provlab.verdicts.claims.location import at_most, near
-from provlab.verdicts.claims.paired_tests import AbstractPairedTest, CorrectedT, Floats, ShareTest
+from provlab.verdicts.claims.paired_tests import (
+    AbstractPairedTest,
+    CorrectedT,
+    Floats,
+    ShareTest,
+)
 from provlab.verdicts.claims.rules import (
     ALPHA,
     CONTRADICTED,
@@ -58,7 +63,9 @@ class AbstractSetStatistic(AbstractRule, ABC):
     def __post_init__(self) -> None:
         check_quantity(self.quantity)
         if len(self.columns) != 1:
-            raise ValueError(f"columns: expected a single column, got {'; '.join(self.columns)}.")
+            raise ValueError(
+                f"columns: expected a single column, got {'; '.join(self.columns)}."
+            )
 
     @property
     @abstractmethod
@@ -66,7 +73,9 @@ class AbstractSetStatistic(AbstractRule, ABC):
         """The criteria for a mean."""
 
     @abstractmethod
-    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+    def statistics(
+        self, values: pd.DataFrame, evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Compute the tested statistics (data sets x parts of the claim) from a measure (data sets x places)."""
 
     def test_of(self, values: Floats) -> AbstractPairedTest:
@@ -93,29 +102,68 @@ class AbstractSetStatistic(AbstractRule, ABC):
         """Whether lower values of the measure are better."""
         return self.measured in LESS_IS_BETTER
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(
+        self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]
+    ) -> list[Finding]:
         """Return one finding for each part; corrected over all parts if one part suffices (Holm)."""
         places = self.places(columns)
-        absent = [row for artefact, row, column in places if not evidence.has((artefact, row, column), self.measured)]
+        absent = [
+            row
+            for artefact, row, column in places
+            if not evidence.has((artefact, row, column), self.measured)
+        ]
         if absent:
             return [nothing_stored(columns[0], *dict.fromkeys(absent))]
-        statistics = self.statistics(evidence.dataset_means(places, self.measured), evidence)
+        statistics = self.statistics(
+            evidence.dataset_means(places, self.measured), evidence
+        )
         samples: dict[str, Sample] = {}
         for name, values in statistics.items():
             samples[str(name)] = evidence.grouped(values.dropna().to_dict(), self.over)
         n = min(len(sample) for sample in samples.values())
         if n < MIN_SETS:
-            return [Finding(columns[0], INCONCLUSIVE, note=f"needs at least {MIN_SETS} {self.over}, found {n}")]
-        tests = {name: self.test_of(np.array([*sample.values()])) for name, sample in samples.items()}
+            return [
+                Finding(
+                    columns[0],
+                    INCONCLUSIVE,
+                    note=f"needs at least {MIN_SETS} {self.over}, found {n}",
+                )
+            ]
+        tests = {
+            name: self.test_of(np.array([*sample.values()]))
+            for name, sample in samples.items()
+        }
         findings = []
         for name, test in tests.items():
             family: list[list[float]] = []
             for criterion in self.criteria:
-                parts = [part for part in tests.values() if part is not test and not criterion.all_columns]
+                parts = [
+                    part
+                    for part in tests.values()
+                    if part is not test and not criterion.all_columns
+                ]
                 family.append([criterion.p_value(part) for part in parts])
-            finding = decide(name, test, self.criteria, family, alpha=self.alpha, unit=self.unit, plans=evidence.plans)
-            margins = tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds}))
-            findings.append(replace(finding, margins=margins, sample=tuple(samples[name].items())))
+            finding = decide(
+                name,
+                test,
+                self.criteria,
+                family,
+                alpha=self.alpha,
+                unit=self.unit,
+                plans=evidence.plans,
+            )
+            margins = tuple(
+                sorted(
+                    {
+                        bound.at
+                        for criterion in self.criteria
+                        for bound in criterion.bounds
+                    }
+                )
+            )
+            findings.append(
+                replace(finding, margins=margins, sample=tuple(samples[name].items()))
+            )
         return findings
 
 
@@ -158,7 +206,9 @@ class RankWithin(AbstractSetStatistic):
         """The criteria for a mean."""
         return at_most(self.at_most)
 
-    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+    def statistics(
+        self, values: pd.DataFrame, evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Return the relative ranks of the rows."""
         ranks = values.rank(axis=1, ascending=self.less_is_better)
         relative = (ranks - 1) / (len(self.among) - 1)
@@ -201,7 +251,9 @@ class Correlated(AbstractSetStatistic):
         """The criteria for a mean."""
         return near(self.low, self.high)
 
-    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+    def statistics(
+        self, values: pd.DataFrame, evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Return the correlations; NaN if either measure is constant over methods."""
         beside = evidence.dataset_means(self.places(self.columns), self.beside)
         correlations = values.rank(axis=1).corrwith(beside.rank(axis=1), axis=1)
@@ -240,7 +292,10 @@ class ShareOfSets(AbstractSetStatistic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.at_least < self.at_most <= 1 or self.at_most - self.at_least == 1:
+        if (
+            not 0 <= self.at_least < self.at_most <= 1
+            or self.at_most - self.at_least == 1
+        ):
             raise ValueError(
                 f"at_least, at_most: expected two shares, the first below the second, and not 0 and 1, got "
                 f"{self.at_least}, "
@@ -259,7 +314,9 @@ class ShareOfSets(AbstractSetStatistic):
         """Return the numbers of the rows in the column, and those of the other methods in their column."""
         [column] = self.columns if columns is None else columns
         places = [(self.artefact, row, column) for row in self.rows]
-        places += [(self.artefact, row, self.than_column or column) for row in self.than]
+        places += [
+            (self.artefact, row, self.than_column or column) for row in self.than
+        ]
         return list(dict.fromkeys(places))
 
     @property
@@ -269,7 +326,9 @@ class ShareOfSets(AbstractSetStatistic):
             return at_most(self.at_most)
         if self.at_most == 1:
             return (
-                Criterion(REPLICATED, (Bound("above", self.at_least),), all_columns=True),
+                Criterion(
+                    REPLICATED, (Bound("above", self.at_least),), all_columns=True
+                ),
                 Criterion(CONTRADICTED, (Bound("below", self.at_least),)),
             )
         return near(self.at_least, self.at_most)
@@ -278,7 +337,9 @@ class ShareOfSets(AbstractSetStatistic):
         """Return the test of a share."""
         return ShareTest(values)
 
-    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+    def statistics(
+        self, values: pd.DataFrame, evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Return 1 if a row is within the margin of the best, otherwise 0."""
         costs = values if self.less_is_better else -values
         behind = costs[[*self.rows]]
@@ -311,6 +372,8 @@ class Between(AbstractSetStatistic):
         """The criteria for a mean."""
         return near(self.low, self.high)
 
-    def statistics(self, values: pd.DataFrame, evidence: AbstractEvidence) -> pd.DataFrame:
+    def statistics(
+        self, values: pd.DataFrame, evidence: AbstractEvidence
+    ) -> pd.DataFrame:
         """Return the measure itself."""
         return values

@@ -42,14 +42,17 @@ class Evidence(AbstractEvidence):
     overrides : sequence of str
         The user's settings. Only stored trials that these settings plan are counted.
     artefacts : mapping, optional
-        Artefacts that are used as given instead of being composed with these settings, or the reason why one is
-        missing.
+        Artefacts that are used as given instead of being composed with these settings,
+        or the reason why one is missing.
     """
 
     read_together = FOLD_COLUMNS
 
     def __init__(
-        self, store: StoreSnapshot, overrides: Sequence[str] = (), artefacts: Mapping[str, Artefact | str] | None = None
+        self,
+        store: StoreSnapshot,
+        overrides: Sequence[str] = (),
+        artefacts: Mapping[str, Artefact | str] | None = None,
     ) -> None:
         super().__init__(overrides)
         self.store = store
@@ -63,7 +66,8 @@ class Evidence(AbstractEvidence):
         """Return evidence for other artefacts from the same trials; data read from the store are shared."""
         evidence = Evidence(self.store, self.overrides, artefacts)
         evidence._folds = self._folds
-        evidence._lines_of_cells = self._lines_of_cells  # a row occurs in thousands of universes
+        # a row occurs in thousands of universes
+        evidence._lines_of_cells = self._lines_of_cells
         return evidence
 
     def artefact(self, name: str) -> Artefact:
@@ -116,12 +120,16 @@ class Evidence(AbstractEvidence):
 
     @remembered
     def _lines_of(self, place: Place) -> dict[str, FoldLine]:
-        cells = tuple((entry.dataset, entry.cell.id, entry.cell.counts) for entry in self.entries(place))
+        cells = tuple(
+            (entry.dataset, entry.cell.id, entry.cell.counts)
+            for entry in self.entries(place)
+        )
         return self._lines_of_cells.setdefault(cells, {})
 
     def has(self, place: Place, quantity: str = "error") -> bool:
         """Return whether a quantity is known on any fold behind a number."""
-        n_stored, _ = self.counts([place])  # most numbers of a fresh clone have no trials, and need no join
+        # most numbers of a fresh clone have no trials, and need no join
+        n_stored, _ = self.counts([place])
         return n_stored > 0 and super().has(place, quantity)
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
@@ -132,27 +140,43 @@ class Evidence(AbstractEvidence):
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
         """Return the features selected in each stored trial behind the given numbers, if the records contain them.
 
-        If the artefact has `summary.draws: union`, the draws of a fold form one selection. Each read scans the whole
-        store, so all places should be requested together.
+        If the artefact has `summary.draws: union`, the draws of a fold form one
+        selection. Each read scans the whole store, so all places should be requested
+        together.
         """
-        missing = [place for place in dict.fromkeys(places) if (self.dataset, place) not in self._selections]
+        missing = [
+            place
+            for place in dict.fromkeys(places)
+            if (self.dataset, place) not in self._selections
+        ]
         for place in missing:
             self._selections[self.dataset, place] = []
-        planned = [(place, entry.cell) for place in missing for entry in self.entries(place)]
+        planned = [
+            (place, entry.cell) for place in missing for entry in self.entries(place)
+        ]
         if planned:
-            stored = planned_trials(self.store, [cell for _, cell in planned], ["features"]).dropna()
+            stored = planned_trials(
+                self.store, [cell for _, cell in planned], ["features"]
+            ).dropna()
             for k, trials in stored.groupby("place", sort=False):
                 place, _ = planned[k]
                 draws = self.artefact(place[0]).summary.get("draws", DRAWS[0])
-                self._selections[self.dataset, place] += selections_of(trials, draws=draws)
+                self._selections[self.dataset, place] += selections_of(
+                    trials, draws=draws
+                )
         return {place: self._selections[self.dataset, place] for place in places}
 
     def inverse_folds(self, place: Place) -> bool:
         """Return whether the protocol of a number uses inverse folds."""
-        return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
+        return any(
+            entry.cell.protocol["split"] == InverseKFold.name
+            for entry in self.entries(place)
+        )
 
 
-def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
+def composed(
+    names: Iterable[str], overrides: Sequence[str]
+) -> dict[str, Artefact | str]:
     """Return the given artefacts under the user's settings; `Evidence` reports the errors of those left out."""
     artefacts: dict[str, Artefact | str] = {}
     for name in names:

@@ -1,7 +1,8 @@
 """Evidence from a table of results that other programs computed, and the roles of its columns.
 
-Claims can be judged on any CSV, TSV or Parquet file once its columns have roles. The section `results` of the file of
-claims assigns them, or `--column ROLE=NAME`, which takes precedence.
+Claims can be judged on any CSV, TSV or Parquet file once its columns have roles. The
+section `results` of the file of claims assigns them, or `--column ROLE=NAME`, which
+takes precedence.
 
 ```yaml
 results:
@@ -16,8 +17,9 @@ results:
   n_test: 10
   seconds: fit_time        # also other columns of records by name, for example n_selected
 ```
-If results are side by side, with one column per method or fold, a pattern or a list names these columns. The role in
-which the columns differ is `"*"`. Its values are the text that the star matches, or the names of the columns.
+If results are side by side, with one column per method or fold, a pattern or a list
+names these columns. The role in which the columns differ is `"*"`. Its values are the
+text that the star matches, or the names of the columns.
 
 ```yaml
 results: {row: param_select, fold: "*", score: split*_test_score}      # cv_results_ of scikit-learn
@@ -47,7 +49,14 @@ from provlab.core.records import RANGES, check_range, outside, range_text
 from provlab.core.store import SCHEMA
 from provlab.project.documents import one_line
 from provlab.project.messages import did_you_mean
-from provlab.verdicts.claims.evidence import FOLD_KEYS, POINTS, AbstractEvidence, Layout, Place, remembered
+from provlab.verdicts.claims.evidence import (
+    FOLD_KEYS,
+    POINTS,
+    AbstractEvidence,
+    Layout,
+    Place,
+    remembered,
+)
 from provlab.verdicts.claims.paired_tests import Floats
 from provlab.verdicts.claims.rules import conditions
 from provlab.verdicts.claims.schema import Content, load_claims, read_content
@@ -72,7 +81,9 @@ MISSING = ("", "na", "n/a", "nan", "null", "none")
 """Strings that mean a missing number, ignoring case."""
 
 
-def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[list[Verdict], pd.DataFrame]:
+def judge_table(
+    results: Path, claims: Path, roles: Mapping[str, Any]
+) -> tuple[list[Verdict], pd.DataFrame]:
     """Judge a file of claims on a table of results from any source.
 
     Parameters
@@ -81,7 +92,8 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
         A CSV, TSV or Parquet file.
     claims : Path
     roles : mapping
-        Roles of columns, which take precedence over those in the file of claims; see the docstring of this module.
+        Roles of columns, which take precedence over those in the file of claims; see
+        the docstring of this module.
 
     Raises
     ------
@@ -103,7 +115,8 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
 class TableEvidence(AbstractEvidence):
     """Evidence from a table of results, as `provsel verify --results FILE` uses it.
 
-    The expected results of a column are all data sets and folds for which any row has a result.
+    The expected results of a column are all data sets and folds for which any row has a
+    result.
 
     Parameters
     ----------
@@ -112,21 +125,23 @@ class TableEvidence(AbstractEvidence):
     roles : mapping
         Roles of its columns; see the docstring of this module.
     content : Content, optional
-        The content of the file of claims. It names columns that distinguish the rows of the table, rows that are means
-        of others, and planned names.
+        The content of the file of claims. It names columns that distinguish the rows of
+        the table, rows that are means of others, and planned names.
     table : DataFrame, optional
         The table itself, if it is not a file; `path` then describes it.
 
     Attributes
     ----------
     lines : DataFrame
-        One result per row: `PLACES`, `LEVELS`, `error`, for which lower is better, and the columns of the file under
-        their roles or names. The index is the line number in the file, counted from 1 below the names.
+        One result per row: `PLACES`, `LEVELS`, `error`, for which lower is better, and
+        the columns of the file under their roles or names. The index is the line number
+        in the file, counted from 1 below the names.
 
     Raises
     ------
     ValueError
-        For a damaged file, a missing role or column, values of the wrong type, or a repeated result.
+        For a damaged file, a missing role or column, values of the wrong type, or a
+        repeated result.
     """
 
     def __init__(
@@ -157,8 +172,14 @@ class TableEvidence(AbstractEvidence):
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
         # plain arrays, because thousands of numbers are read from them
-        self._keys = {name: self.lines[name].to_numpy() for name in (*FOLD_KEYS, "draw")}
-        self._lines_by_number = self.lines.reset_index(drop=True).groupby(["artefact", "row", "column"]).indices
+        self._keys = {
+            name: self.lines[name].to_numpy() for name in (*FOLD_KEYS, "draw")
+        }
+        self._lines_by_number = (
+            self.lines.reset_index(drop=True)
+            .groupby(["artefact", "row", "column"])
+            .indices
+        )
 
     @remembered
     def layout(self, artefact: str) -> Layout:
@@ -166,11 +187,15 @@ class TableEvidence(AbstractEvidence):
         lines = self.lines[self._is_of(artefact)]
         if lines.empty:
             artefacts = ", ".join(self.lines["artefact"].unique())
-            raise ValueError(f"artefact: expected one of {artefacts} in {self.path}, got {artefact!r:.80}.")
+            raise ValueError(
+                f"artefact: expected one of {artefacts} in {self.path}, got {artefact!r:.80}."
+            )
         columns_of = lines.groupby("dataset", sort=False)["column"].unique()
         datasets = {str(name): tuple(columns) for name, columns in columns_of.items()}
         rows = (*lines["row"].unique(), *self.groups, *self.planned.rows)
-        return Layout(rows, (*lines["column"].unique(), *self.planned.columns), datasets)
+        return Layout(
+            rows, (*lines["column"].unique(), *self.planned.columns), datasets
+        )
 
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
         """Return one row per result behind a number: `FOLD_KEYS`, `draw` and `columns`; errors as in `column`."""
@@ -183,13 +208,17 @@ class TableEvidence(AbstractEvidence):
         trials = {name: values[chosen] for name, values in self._keys.items()}
         for name in columns:
             trials[name] = self.column(name)[chosen]
-        return pd.DataFrame(trials).sort_values("dataset", kind="stable", ignore_index=True)
+        return pd.DataFrame(trials).sort_values(
+            "dataset", kind="stable", ignore_index=True
+        )
 
     def _group_trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
         """Return the means over the rows of a group, if all its rows have a result."""
         artefact, group, column = place
         keys = [*FOLD_KEYS, "draw"]
-        parts = [self.trials((artefact, row, column), columns) for row in self.groups[group]]
+        parts = [
+            self.trials((artefact, row, column), columns) for row in self.groups[group]
+        ]
         by_line = pd.concat(parts).groupby(keys)
         means = by_line[[*columns]].mean()
         is_complete = by_line[[*columns]].count() == len(parts)
@@ -199,7 +228,9 @@ class TableEvidence(AbstractEvidence):
     def group_of(self, column: str) -> Mapping[str, str]:
         """Return the group of each data set from a column of the table."""
         if column not in self.lines:
-            raise ValueError(f"{self.path}: expected a column {column} with the groups of data sets, which is missing.")
+            raise ValueError(
+                f"{self.path}: expected a column {column} with the groups of data sets, which is missing."
+            )
         groups = self.lines.drop_duplicates(["dataset", column])
         repeated = groups.loc[groups["dataset"].duplicated(), "dataset"]
         if len(repeated):
@@ -232,7 +263,9 @@ class TableEvidence(AbstractEvidence):
         if has_seconds or name in self.planned.quantities:
             return np.full(len(self.lines), np.nan)
         wanted = "seconds" if name in TIMES else name
-        raise ValueError(f"{self.path}: expected a column {wanted}, which is missing; name it: --column {wanted}=NAME.")
+        raise ValueError(
+            f"{self.path}: expected a column {wanted}, which is missing; name it: --column {wanted}=NAME."
+        )
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return the actual and the expected number of data sets and folds with an error."""
@@ -247,12 +280,18 @@ class TableEvidence(AbstractEvidence):
     @remembered
     def _n_expected(self, artefact: str, column: str) -> int:
         """Return the number of data sets and folds in a column of an artefact."""
-        is_in_column = self._is_of(artefact) & (self.lines["column"] == column).to_numpy() & self._is_asked()
+        is_in_column = (
+            self._is_of(artefact)
+            & (self.lines["column"] == column).to_numpy()
+            & self._is_asked()
+        )
         return len(self.lines.loc[is_in_column, FOLD_KEYS].drop_duplicates())
 
     def _is_of(self, artefact: str) -> NDArray[np.bool_]:
         """Return a mask of the rows of an artefact: all rows, if the table has no column for it."""
-        return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
+        return (self.lines["artefact"] == artefact).to_numpy() | (
+            "artefact" not in self.roles
+        )
 
     @remembered
     def _is_asked(self) -> NDArray[np.bool_]:
@@ -270,7 +309,9 @@ class TableEvidence(AbstractEvidence):
         """Return a mask of the rows whose value in a column matches one of the patterns."""
         if name not in self.lines:
             hint = did_you_mean(name, self.lines) or "."
-            raise ValueError(f"{self.path}: only, without: expected a column of the table, got {name!r:.80}{hint}")
+            raise ValueError(
+                f"{self.path}: only, without: expected a column of the table, got {name!r:.80}{hint}"
+            )
         values = self.lines[name].astype(str)
         matching = []
         for value in values.unique():
@@ -289,7 +330,9 @@ class TableEvidence(AbstractEvidence):
         for role in self.roles:
             if role not in (*ROLES, *SCHEMA.names):
                 hint = did_you_mean(role, ROLES)
-                raise ValueError(f"{subject}: expected a role out of {', '.join(ROLES)}, got {role!r:.80}{hint}.")
+                raise ValueError(
+                    f"{subject}: expected a role out of {', '.join(ROLES)}, got {role!r:.80}{hint}."
+                )
         measures = [role for role in MEASURES if role in self.roles]
         if len(measures) != 1 or "row" not in self.roles:
             raise ValueError(
@@ -308,7 +351,9 @@ class TableEvidence(AbstractEvidence):
         for role, name in self._named_columns():
             if STAR not in str(name) and name not in table:
                 hint = did_you_mean(str(name), table)
-                raise ValueError(f"{subject}: {role}: expected a column of {', '.join(table)}, got {name!r:.80}{hint}.")
+                raise ValueError(
+                    f"{subject}: {role}: expected a column of {', '.join(table)}, got {name!r:.80}{hint}."
+                )
         return measure
 
     def _named_columns(self) -> list[tuple[str, Any]]:
@@ -340,7 +385,9 @@ class TableEvidence(AbstractEvidence):
             )
         self.roles[measure] = f"{measure} of {STAR}"
         shared = [name for name in table if name not in labels]
-        long = table.melt(shared, [*labels], STAR, self.roles[measure], ignore_index=False)
+        long = table.melt(
+            shared, [*labels], STAR, self.roles[measure], ignore_index=False
+        )
         return long.replace({STAR: labels}).sort_index(kind="stable")
 
     def _with_roles(self, table: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -348,7 +395,9 @@ class TableEvidence(AbstractEvidence):
         lines = table.copy()
         for role, stated in self.roles.items():
             if role not in (*PLACES, *LEVELS, *MEASURES, "unit"):
-                lines[role] = stated if isinstance(stated, int | float) else table[stated]
+                lines[role] = (
+                    stated if isinstance(stated, int | float) else table[stated]
+                )
         for role in (*PLACES, *LEVELS):
             stated = self.roles.get(role, [])
             names = stated if isinstance(stated, list) else [stated]
@@ -379,8 +428,16 @@ class TableEvidence(AbstractEvidence):
             return
         first = repeated.iloc[0]
         place = ", ".join(f"{role} {first[role]}" for role in PLACES if first[role])
-        unused = [role for role in ("dataset", "fold", "repeat", "draw") if role not in self.roles]
-        hint = f"name the column that distinguishes them: --column {unused[0]}=NAME" if unused else "leave one out"
+        unused = [
+            role
+            for role in ("dataset", "fold", "repeat", "draw")
+            if role not in self.roles
+        ]
+        hint = (
+            f"name the column that distinguishes them: --column {unused[0]}=NAME"
+            if unused
+            else "leave one out"
+        )
         raise ValueError(
             f"{self.path}: expected each result once, got a second result of {place} in line {repeated.index[0]}; "
             f"{hint}."
@@ -405,7 +462,9 @@ class TableEvidence(AbstractEvidence):
         cells = values.astype(object).where(values.notna(), "").map(str)
         names = cells.map({cell: _name(cell) for cell in cells.unique()})
         for line in names.index[names == ""]:
-            raise ValueError(f"{self.path}: column {name}: expected a name, got none in line {line}.")
+            raise ValueError(
+                f"{self.path}: column {name}: expected a name, got none in line {line}."
+            )
         return names.to_list()
 
 
@@ -413,7 +472,9 @@ def read_table(path: Path) -> pd.DataFrame:
     """Read a CSV, TSV or Parquet file, with lines counted from 1; strings stay strings."""
     ending = path.suffix.lower()
     if ending not in (*SEPARATORS, ".parquet"):
-        raise ValueError(f"{path}: expected a file ending in .csv, .tsv, .parquet, got {ending or 'none'}; convert it.")
+        raise ValueError(
+            f"{path}: expected a file ending in .csv, .tsv, .parquet, got {ending or 'none'}; convert it."
+        )
     content = io.BytesIO(path.read_bytes())
     kind = "a sound Parquet file"
     if ending != ".parquet":
@@ -424,18 +485,29 @@ def read_table(path: Path) -> pd.DataFrame:
             table = pd.DataFrame(pq.read_table(content).to_pylist(), dtype=object)
             table.index += 1
         else:
-            # names are read as a line, so that a longer line is an error instead of creating an index
-            lines = pd.read_csv(content, sep=SEPARATORS[ending], dtype=str, keep_default_na=False, header=None)
+            # names are read as a line, so that a longer line is an error instead of
+            # creating an index
+            lines = pd.read_csv(
+                content,
+                sep=SEPARATORS[ending],
+                dtype=str,
+                keep_default_na=False,
+                header=None,
+            )
             names = lines.iloc[0].str.removeprefix("\ufeff")
             table = lines.iloc[1:].set_axis(names, axis=1)
     except (*DAMAGED, ValueError) as error:
-        raise ValueError(f"{path}: expected {kind}, got {one_line(str(error)):.200}.") from error
+        raise ValueError(
+            f"{path}: expected {kind}, got {one_line(str(error)):.200}."
+        ) from error
     if table.empty:
         raise ValueError(f"{path}: there are no results below the column names.")
     table = table.rename(columns=_name)
     if not table.columns.is_unique:
         repeated = table.columns[table.columns.duplicated()][0]
-        raise ValueError(f"{path}: expected each column once, got {repeated!r:.80} twice; rename one.")
+        raise ValueError(
+            f"{path}: expected each column once, got {repeated!r:.80} twice; rename one."
+        )
     return table
 
 

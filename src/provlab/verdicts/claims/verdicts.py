@@ -45,10 +45,11 @@ class Verdict:
     beside : tuple of Finding
         Parts that were tested and reported, but do not affect the verdict.
     state : str
-        "complete", "partial (k of n)" or "not run", by the stored trials behind the claim.
+        "complete", "partial (k of n)" or "not run", by the stored trials behind the
+        claim.
     settings : str
-        The user's settings to which `state` refers. Results that are complete under them may not follow the paper's
-        protocol.
+        The user's settings to which `state` refers. Results that are complete under
+        them may not follow the paper's protocol.
     reason : str
         The reason why the claim was not run; "" otherwise.
     """
@@ -73,14 +74,20 @@ class Verdict:
     @property
     def full_state(self) -> str:
         """The state, with the settings to which it refers."""
-        return f"{self.state}, with {self.settings}" if self.settings and self.state != NOT_RUN else self.state
+        return (
+            f"{self.state}, with {self.settings}"
+            if self.settings and self.state != NOT_RUN
+            else self.state
+        )
 
     @property
     def needed(self) -> float:
         """The n at which all open parts have a power of 0.9 at the observed effect; NaN if no part is open."""
         if self.verdict not in (INCONCLUSIVE, NOT_CONTRADICTED):
             return math.nan
-        return _largest(part.needed for part in self.parts if part.verdict == self.verdict)
+        return _largest(
+            part.needed for part in self.parts if part.verdict == self.verdict
+        )
 
     @property
     def smallest_margin(self) -> float:
@@ -110,9 +117,10 @@ def _largest(values: Iterable[float]) -> float:
 def verdict_of(findings: Sequence[Finding]) -> str:
     """Combine the verdicts on all parts of a claim.
 
-    A claim is replicated or vacuous if every part is. It is contradicted if any part is, because it is then wrong
-    there; for the same reason, it has no difference if any part shows none. It is not contradicted if some parts are
-    only that, and all others are replicated. It is not run if no part has evidence, and otherwise inconclusive.
+    A claim is replicated or vacuous if every part is. It is contradicted if any part
+    is, because it is then wrong there; for the same reason, it has no difference if any
+    part shows none. It is not contradicted if some parts are only that, and all others
+    are replicated. It is not run if no part has evidence, and otherwise inconclusive.
     """
     verdicts = {finding.verdict for finding in findings}
     if verdicts <= {NOT_RUN}:
@@ -128,7 +136,8 @@ def verdict_of(findings: Sequence[Finding]) -> str:
 def headline(findings: Sequence[Finding]) -> Finding:
     """Return the part whose numbers represent the claim: the clearest contradiction, or otherwise the weakest support.
 
-    For a claim about all parts, the largest p-value is that of the claim (intersection-union test).
+    For a claim about all parts, the largest p-value is that of the claim
+    (intersection-union test).
     """
     verdict = verdict_of(findings)
     candidates = [finding for finding in findings if finding.verdict == verdict]
@@ -144,7 +153,11 @@ def headline(findings: Sequence[Finding]) -> Finding:
     return min(candidates, key=order, default=Finding("", NOT_RUN))
 
 
-def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[Claim] | None = None) -> list[Verdict]:
+def judge(
+    claims: Sequence[Claim],
+    evidence: AbstractEvidence,
+    family: Sequence[Claim] | None = None,
+) -> list[Verdict]:
     """Return the verdict on each claim.
 
     Parameters
@@ -152,7 +165,8 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
     claims : sequence of Claim
     evidence : AbstractEvidence
     family : sequence of Claim, optional
-        All claims of the paper, which corrections for many comparisons need; by default `claims`.
+        All claims of the paper, which corrections for many comparisons need; by default
+        `claims`.
     """
     if family is None:
         family = claims
@@ -161,7 +175,9 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
 
 
 def judge_files(
-    files: Sequence[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None
+    files: Sequence[ClaimFile],
+    evidence: AbstractEvidence,
+    about: Collection[str] | None = None,
 ) -> tuple[list[Verdict], pd.DataFrame]:
     """Judge the claims of papers and rank their methods, on stored trials or on a table of results; see `rank`.
 
@@ -170,14 +186,24 @@ def judge_files(
     files : sequence of ClaimFile
     evidence : AbstractEvidence
     about : collection of str, optional
-        Artefacts to which claims and rankings are restricted. Corrections for many comparisons still refer to all
-        claims.
+        Artefacts to which claims and rankings are restricted. Corrections for many
+        comparisons still refer to all claims.
     """
-    family = [claim for file in files for claim in file.claims]  # papers share no artefacts
-    requests = [ranking for file in files for ranking in file.rankings if about is None or ranking.artefact in about]
+    # papers share no artefacts
+    family = [claim for file in files for claim in file.claims]
+    requests = [
+        ranking
+        for file in files
+        for ranking in file.rankings
+        if about is None or ranking.artefact in about
+    ]
     verdicts = []
     for file in files:
-        claims = [claim for claim in file.claims if about is None or claim.artefacts & {*about}]
+        claims = [
+            claim
+            for claim in file.claims
+            if about is None or claim.artefacts & {*about}
+        ]
         if file.evidence == PANEL:  # statements from many papers are separate questions
             verdicts += [judge([claim], evidence)[0] for claim in claims]
         else:
@@ -198,7 +224,9 @@ def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> Non
         evidence.selections(places)
 
 
-def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) -> Verdict:
+def _judge(
+    claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]
+) -> Verdict:
     rule = claim.rule
     evidence = evidence.on(rule.dataset, rule.only, rule.without)
     peers = [peer.rule for peer in family if type(peer.rule) is type(rule)]
@@ -208,7 +236,9 @@ def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) ->
         state = counted_state(*evidence.counts(rule.places(rule.columns)))
     except UnavailableError as reason:
         return Verdict(claim, reason=str(reason))
-    return Verdict(claim, tuple(findings), tuple(beside), state, " ".join(evidence.overrides))
+    return Verdict(
+        claim, tuple(findings), tuple(beside), state, " ".join(evidence.overrides)
+    )
 
 
 def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
@@ -231,7 +261,9 @@ def stored_verdicts(folder: Path) -> list[str]:
     return list(pd.read_csv(file)["verdict"]) if file.exists() else []
 
 
-def write_verdicts(folder: Path, verdicts: Iterable[Verdict], rankings: pd.DataFrame) -> None:
+def write_verdicts(
+    folder: Path, verdicts: Iterable[Verdict], rankings: pd.DataFrame
+) -> None:
     """Write verdicts.csv and rankings.csv."""
     write_frame(verdict_frame(verdicts), folder / "verdicts.csv")
     write_frame(ranked(rankings), folder / "rankings.csv")

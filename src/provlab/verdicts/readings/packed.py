@@ -1,10 +1,11 @@
 """Trials behind the readings of a paper, in one Parquet file that is small enough to be committed.
 
-`trials.parquet` has one row per trial. `selection` is a digest of all settings except the model's: data set, selector
-and protocol. Trials of one selection with several models therefore have the same `selection`, `repeat`, `fold` and
-`draw`, on which their errors can be joined. `dataset`, `selector` and `model` are JSON. The other columns are those
-that claims read; seconds have single precision. A trial is recomputed if its selector, data set or settings have
-changed since.
+`trials.parquet` has one row per trial. `selection` is a digest of all settings except
+the model's: data set, selector and protocol. Trials of one selection with several
+models therefore have the same `selection`, `repeat`, `fold` and `draw`, on which their
+errors can be joined. `dataset`, `selector` and `model` are JSON. The other columns are
+those that claims read; seconds have single precision. A trial is recomputed if its
+selector, data set or settings have changed since.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ Pair = tuple[str, str]
 """`selection` and `model`, which identify a cell."""
 
 
-def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | None = None) -> pa.Table:
+def read_packed(
+    folder: Path, cells: Iterable[Cell], columns: Sequence[str] | None = None
+) -> pa.Table:
     """Return the packed trials of the given cells, or none if the file lacks a column.
 
     Parameters
@@ -52,7 +55,8 @@ def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | No
     Returns
     -------
     Table
-        The columns cell, repeat, fold, draw and `columns`; strings are dictionary-encoded.
+        The columns cell, repeat, fold, draw and `columns`; strings are
+        dictionary-encoded.
 
     Raises
     ------
@@ -77,7 +81,9 @@ def read_packed(folder: Path, cells: Iterable[Cell], columns: Sequence[str] | No
     return table.filter(in_cells.is_valid())
 
 
-def write_packed(snapshot: StoreSnapshot, cells: Iterable[Cell], columns: Sequence[str], folder: Path) -> None:
+def write_packed(
+    snapshot: StoreSnapshot, cells: Iterable[Cell], columns: Sequence[str], folder: Path
+) -> None:
     """Write trials of the given cells into a folder of a paper's readings, keeping packed trials of other cells.
 
     Parameters
@@ -88,13 +94,20 @@ def write_packed(snapshot: StoreSnapshot, cells: Iterable[Cell], columns: Sequen
         Columns that are read, in addition to repeat, fold and draw.
     folder : Path
     """
-    named = sorted(((_names_of(cell), cell) for cell in cells), key=lambda pair: pair[0])  # compresses better
+    # compresses better
+    named = sorted(
+        ((_names_of(cell), cell) for cell in cells), key=lambda pair: pair[0]
+    )
     rows = [snapshot.rows(cell) for _, cell in named]
     which = np.repeat(np.arange(len(named)), [part.size for part in rows])
     measured = [name for name in columns if name not in NUMBERS]
-    table = snapshot.table.select([*NUMBERS, *measured]).take(pa.array(np.concatenate([np.empty(0, int), *rows])))
+    table = snapshot.table.select([*NUMBERS, *measured]).take(
+        pa.array(np.concatenate([np.empty(0, int), *rows]))
+    )
     for k, name in enumerate(NAMES):
-        table = table.add_column(k, name, repeated([names[k] for names, _ in named], pa.array(which)))
+        table = table.add_column(
+            k, name, repeated([names[k] for names, _ in named], pa.array(which))
+        )
     _add(table, folder)
 
 
@@ -108,7 +121,9 @@ def merge_packed(source: Path, folder: Path) -> None:
 def repeated(texts: Sequence[str], places: pa.Array) -> pa.DictionaryArray:
     """Return the strings at the given indices as a dictionary array, which stores each string once."""
     encoded = pa.array(texts, pa.string()).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(encoded.indices.take(places), encoded.dictionary)
+    return pa.DictionaryArray.from_arrays(
+        encoded.indices.take(places), encoded.dictionary
+    )
 
 
 def _add(table: pa.Table, folder: Path) -> None:
@@ -116,24 +131,38 @@ def _add(table: pa.Table, folder: Path) -> None:
     path = folder / PACKED
     if not len(table):
         return
-    if path.is_file() and {*table.column_names} <= {*_columns_of(path)}:  # otherwise some column was never read there
+    # otherwise some column was never read there
+    if path.is_file() and {*table.column_names} <= {*_columns_of(path)}:
         old = _read(path, table.column_names)
         pairs, places = _pairs(old)
         replaced = {*_pairs(table)[0]}
         is_other = np.array([pair not in replaced for pair in pairs], bool)
-        table = pa.concat_tables([table, old.filter(pa.array(is_other[places]))], promote_options="permissive")
+        table = pa.concat_tables(
+            [table, old.filter(pa.array(is_other[places]))],
+            promote_options="permissive",
+        )
     for name in {*TIMING} & {*table.column_names}:
-        table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.float32()))
+        table = table.set_column(
+            table.column_names.index(name), name, table[name].cast(pa.float32())
+        )
     with replacing(path) as temporary:
         pq.write_table(
-            table.unify_dictionaries(), temporary, compression="zstd", compression_level=19, row_group_size=1 << 21
+            table.unify_dictionaries(),
+            temporary,
+            compression="zstd",
+            compression_level=19,
+            row_group_size=1 << 21,
         )
 
 
 def _names_of(cell: Cell) -> tuple[str, str, str, str]:
     """Return the names of a cell that `NAMES` lists."""
     identity = cell.identity
-    return canonical_json(identity["dataset"]), canonical_json(identity["selector"]), *_pair_of(cell)
+    return (
+        canonical_json(identity["dataset"]),
+        canonical_json(identity["selector"]),
+        *_pair_of(cell),
+    )
 
 
 def _pair_of(cell: Cell) -> Pair:
@@ -147,11 +176,17 @@ def _pairs(table: pa.Table) -> tuple[list[Pair], NDArray[np.int64]]:
     selections = table["selection"].unify_dictionaries().combine_chunks()
     models = table["model"].unify_dictionaries().combine_chunks()
     n_models = len(models.dictionary)
-    codes = selections.indices.to_numpy().astype(np.int64) * n_models + models.indices.to_numpy()
+    codes = (
+        selections.indices.to_numpy().astype(np.int64) * n_models
+        + models.indices.to_numpy()
+    )
     distinct, places = np.unique(codes, return_inverse=True)
     selection_names = selections.dictionary.to_pylist()
     model_names = models.dictionary.to_pylist()
-    pairs = [(selection_names[code // n_models], model_names[code % n_models]) for code in distinct.tolist()]
+    pairs = [
+        (selection_names[code // n_models], model_names[code % n_models])
+        for code in distinct.tolist()
+    ]
     return pairs, places
 
 
@@ -166,7 +201,14 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     """Return columns of a file, with the types of a store."""
     try:
         table = pq.read_table(path, columns=list(columns))
-        table = table.cast(pa.schema([(field.name, KINDS.get(field.name, field.type)) for field in table.schema]))
+        table = table.cast(
+            pa.schema(
+                [
+                    (field.name, KINDS.get(field.name, field.type))
+                    for field in table.schema
+                ]
+            )
+        )
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _refusal(path, error) from error
     check_ranges(table, f"packed trials {path}")

@@ -1,8 +1,9 @@
 """Robustness of verdicts: the verdicts on a claim in all universes, and the choices that change them.
 
-A verdict that takes a side counts if it is firm: at least half of all universes take a side, and at least 80
-% of those agree with it. If fewer than half take a side, the claim is *inconclusive under most readings*, otherwise it
-*depends on the reading*. A claim has *one reading* if its paper has readings but none was tested for it.
+A verdict that takes a side counts if it is firm: at least half of all universes take a
+side, and at least 80 % of those agree with it. If fewer than half take a side, the
+claim is *inconclusive under most readings*, otherwise it *depends on the reading*. A
+claim has *one reading* if its paper has readings but none was tested for it.
 """
 
 from __future__ import annotations
@@ -54,20 +55,22 @@ class Robustness:
     ----------
     claim : str
     n_universes, n_run : int
-        Numbers of all universes and of those with evidence; all other fields concern the latter.
+        Numbers of all universes and of those with evidence; all other fields concern
+        the latter.
     default : str
         Verdict in the default universe.
     shares : dict
         Share of the universes with each verdict, the most frequent first.
     turns : dict
-        Share of pairs of universes with different verdicts among pairs that differ only in one place, by place, the
-        largest first.
+        Share of pairs of universes with different verdicts among pairs that differ only
+        in one place, by place, the largest first.
     variance : dict
-        Share of the variance of the mean effect that the options of a place explain, by place (first-order index;
-        Saltelli et al. 2008, chapter 1). The rest is interaction. Empty if effects are unknown or all the same.
+        Share of the variance of the mean effect that the options of a place explain, by
+        place (first-order index; Saltelli et al. 2008, chapter 1). The rest is
+        interaction. Empty if effects are unknown or all the same.
     flips : list of (str, str)
-        All smallest sets of changes to the defaults that give another verdict, such as "C=1, weights=log", with that
-        verdict. Empty if all verdicts are the same.
+        All smallest sets of changes to the defaults that give another verdict, such as
+        "C=1, weights=log", with that verdict. Empty if all verdicts are the same.
     """
 
     claim: str
@@ -89,7 +92,9 @@ class Robustness:
     @property
     def decided(self) -> float:
         """Share of the universes that take a side."""
-        return sum(share for verdict, share in self.shares.items() if verdict in DECIDED)
+        return sum(
+            share for verdict, share in self.shares.items() if verdict in DECIDED
+        )
 
     @property
     def decides(self) -> bool:
@@ -99,11 +104,13 @@ class Robustness:
     def agrees(self, verdict: str) -> bool:
         """Return whether at least `FIRM` of the decisive universes are on the side of a verdict.
 
-        Not contradicted is on the side of replicated, because part of the data can be too small to show what all data
-        show.
+        Not contradicted is on the side of replicated, because part of the data can be
+        too small to show what all data show.
         """
         side = SIDE.get(verdict, verdict)
-        same = sum(share for name, share in self.shares.items() if SIDE.get(name, name) == side)
+        same = sum(
+            share for name, share in self.shares.items() if SIDE.get(name, name) == side
+        )
         return same >= FIRM * self.decided - ROUNDING
 
     @property
@@ -137,13 +144,20 @@ def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustnes
         flips: list[tuple[str, str]] = []
         if default != NOT_RUN:
             flips = _smallest_flips(run[run["verdict"] != default], defaults)
-        shares = {verdict: n / len(run) for verdict, n in Counter(run["verdict"]).most_common()}
+        shares = {
+            verdict: n / len(run)
+            for verdict, n in Counter(run["verdict"]).most_common()
+        }
         turns = {}
         for name in defaults:
-            turns[name] = _share_of_turns(run, [place for place in defaults if place != name])
+            turns[name] = _share_of_turns(
+                run, [place for place in defaults if place != name]
+            )
         variance = _variance(run, [*defaults])
         counts = str(claim), len(lines), len(run), default
-        claims.append(Robustness(*counts, shares, _largest_first(turns), variance, flips))
+        claims.append(
+            Robustness(*counts, shares, _largest_first(turns), variance, flips)
+        )
     return claims
 
 
@@ -152,7 +166,8 @@ def robustness_frame(claims: Sequence[Robustness]) -> pd.DataFrame:
     lines = []
     for claim in claims:
         turns = claim.turns.get(claim.turned_by, np.nan)
-        if claim.turns and not claim.turned_by:  # no place is named if none changes the verdict
+        # no place is named if none changes the verdict
+        if claim.turns and not claim.turned_by:
             turns = 0.0
         varied_by, variance = next(iter(claim.variance.items()), ("", np.nan))
         flip, flip_verdict = next(iter(claim.flips), ("", ""))
@@ -173,7 +188,8 @@ def count_text(n_run: int, n_universes: int) -> str:
 def stored_robustness(results: Path) -> dict[str, Robustness]:
     """Return the robustness of each claim, by its id, from the files that `robustness_frame` describes.
 
-    These files contain only the places with the largest turns and variance, and flips are not read.
+    These files contain only the places with the largest turns and variance, and flips
+    are not read.
     """
     claims: dict[str, Robustness] = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
@@ -187,7 +203,11 @@ def read_robustness(folder: Path) -> dict[str, Robustness]:
     if not path.is_file():
         return {}
     claims = {}
-    frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in ("turns", "variance")})
+    frame = pd.read_csv(
+        path,
+        keep_default_na=False,
+        na_values={name: [""] for name in ("turns", "variance")},
+    )
     for line in frame[frame["run"] > 0].to_dict("records"):
         turns: dict[str, float] = {}
         variance: dict[str, float] = {}
@@ -197,7 +217,9 @@ def read_robustness(folder: Path) -> dict[str, Robustness]:
             variance[line["varied_by"]] = line["variance"]
         claim = str(line["claim"])
         counts = claim, line["universes"], line["run"], line["default"]
-        claims[claim] = Robustness(*counts, read_shares(line["shares"]), turns, variance, [])
+        claims[claim] = Robustness(
+            *counts, read_shares(line["shares"]), turns, variance, []
+        )
     return claims
 
 
@@ -292,12 +314,18 @@ def _largest_first(shares: dict[str, float]) -> dict[str, float]:
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
-def _smallest_flips(flipped: pd.DataFrame, defaults: dict[str, str]) -> list[tuple[str, str]]:
+def _smallest_flips(
+    flipped: pd.DataFrame, defaults: dict[str, str]
+) -> list[tuple[str, str]]:
     """Return the smallest changes of the defaults that change the verdict, with the new verdicts."""
     is_changed = flipped[[*defaults]].ne(pd.Series(defaults, dtype=object))
     n_changes = is_changed.sum(axis=1)
     flips = []
     for line in flipped[n_changes == n_changes.min()].to_dict("records"):
-        changes = [f"{place}={line[place]}" for place, default in defaults.items() if line[place] != default]
+        changes = [
+            f"{place}={line[place]}"
+            for place, default in defaults.items()
+            if line[place] != default
+        ]
         flips.append((", ".join(changes), line["verdict"]))
     return flips

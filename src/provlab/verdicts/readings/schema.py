@@ -28,7 +28,8 @@ one_reading:                                      # claims, or patterns of ids, 
   smith2020.lemma1: Nothing is open there.
 likelihood: [smith2020/table2]                    # artefacts whose printed values likelihood.csv compares with readings
 ```
-As in an artefact's columns, settings of the selector or the model are ignored for rows that do not have them.
+As in an artefact's columns, settings of the selector or the model are ignored for rows
+that do not have them.
 """
 
 from __future__ import annotations
@@ -46,7 +47,18 @@ from provlab.project.papers import papers
 from provlab.verdicts.claims.rules import AbstractRule
 from provlab.verdicts.claims.stored import artefact_layout
 
-MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
+MEASURED = [
+    "verdict",
+    "effect",
+    "low",
+    "high",
+    "part",
+    "p_value",
+    "n",
+    "unit",
+    "mean_effect",
+    "state",
+]
 """Columns for a claim in a universe: the decisive part, and the mean effect over all parts."""
 
 DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "tau"]
@@ -63,7 +75,9 @@ SHOWN_CHARACTERS = 100
 
 def _overrides(texts: tuple[str, ...]) -> tuple[str, ...]:
     if not all("=" in text for text in texts):
-        raise ValueError(f"expected overrides such as selector.step=0.5, got {texts!r:.80}.")
+        raise ValueError(
+            f"expected overrides such as selector.step=0.5, got {texts!r:.80}."
+        )
     return texts
 
 
@@ -90,7 +104,11 @@ class Option:
     @cached_property
     def of_summary(self) -> tuple[str, ...]:
         """Overrides of `artefact.summary`, which change how trials are summarised."""
-        return tuple(text for text in self.overrides if setting(text).startswith("artefact.summary."))
+        return tuple(
+            text
+            for text in self.overrides
+            if setting(text).startswith("artefact.summary.")
+        )
 
     @cached_property
     def of_cells(self) -> tuple[str, ...]:
@@ -107,7 +125,9 @@ def _options(stated: Mapping[str, Any]) -> tuple[Option, ...]:
             content = {**content, "name": name}
         options.append(read_as(Option, content, name))
     if len(options) < 2:
-        raise ValueError(f"expected two or more options, the default first, got {', '.join(stated) or 'none'}.")
+        raise ValueError(
+            f"expected two or more options, the default first, got {', '.join(stated) or 'none'}."
+        )
     default = options[0]
     if default.overrides or default.parameters:
         raise ValueError(
@@ -124,7 +144,9 @@ def _rows(touched: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
         if chosen == "all":
             chosen = names
         elif not isinstance(chosen, list) or not chosen or not {*chosen} <= {*names}:
-            raise ValueError(f"expected all or a list of rows of {artefact} ({'; '.join(names)}), got {chosen}.")
+            raise ValueError(
+                f"expected all or a list of rows of {artefact} ({'; '.join(names)}), got {chosen}."
+            )
         rows[artefact] = tuple(chosen)
     return rows
 
@@ -139,20 +161,24 @@ class Place:
     touches : mapping
         Rows whose numbers depend on the choice, by artefact.
     about : mapping
-        If the place affects no artefact, it applies to claims whose tests have one of the given values of each
-        parameter. If a parameter is a list, all its items must be among them. A missing parameter counts as "".
+        If the place affects no artefact, it applies to claims whose tests have one of
+        the given values of each parameter. If a parameter is a list, all its items must
+        be among them. A missing parameter counts as "".
     options : tuple of Option
         Options, the default first.
     alone : bool, default=False
-        Combine the other options only with the defaults of all places that affect the same rows, if a full crossing is
-        too expensive or would count one reading many times.
+        Combine the other options only with the defaults of all places that affect the
+        same rows, if a full crossing is too expensive or would count one reading many
+        times.
     """
 
     id: str
     asks: Line
     where: Line
     options: Annotated[tuple[Option, ...], _options]
-    touches: Annotated[Mapping[str, tuple[str, ...]], _rows] = field(default_factory=dict)
+    touches: Annotated[Mapping[str, tuple[str, ...]], _rows] = field(
+        default_factory=dict
+    )
     about: Mapping[str, Any] = field(default_factory=dict)
     alone: bool = False
     in_letter: Literal["", "always", "never"] = ""
@@ -174,7 +200,10 @@ class Place:
         """Return whether the numbers of some row depend on the choices at both places."""
         if not self.touches or not place.touches:
             return True
-        return any({*rows} & {*place.touches.get(artefact, ())} for artefact, rows in self.touches.items())
+        return any(
+            {*rows} & {*place.touches.get(artefact, ())}
+            for artefact, rows in self.touches.items()
+        )
 
     @cached_property
     def of_tests(self) -> frozenset[str]:
@@ -184,14 +213,19 @@ class Place:
     def columns_aside(self, chosen: int) -> frozenset[str]:
         """Return the columns that claims read with other options and not with the chosen one.
 
-        An option without its own columns, such as the default, has those that the other options add.
+        An option without its own columns, such as the default, has those that the other
+        options add.
         """
         columns: set[str] = set()
         beside: set[str] = set()
         for option in self.options:
             columns.update(option.parameters.get("columns", ()))
             beside.update(option.parameters.get("also", ()))
-        return frozenset((columns | beside).difference(self.options[chosen].parameters.get("columns", beside)))
+        return frozenset(
+            (columns | beside).difference(
+                self.options[chosen].parameters.get("columns", beside)
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -216,7 +250,9 @@ def _places(places: tuple[Place, ...]) -> tuple[Place, ...]:
     names = [*RESERVED]
     for place in places:
         if place.id in names:
-            raise ValueError(f"{place.id}: id: expected a name other than {', '.join(names)}, got {place.id!r}.")
+            raise ValueError(
+                f"{place.id}: id: expected a name other than {', '.join(names)}, got {place.id!r}."
+            )
         names.append(place.id)
     return places
 
@@ -256,8 +292,9 @@ def paper_readings(paper: str) -> Readings:
     Raises
     ------
     ValueError
-        If there is no such paper, or it has no readings, or the file is invalid: broken YAML, a missing or unknown key,
-        a repeated id, an unknown artefact or row, fewer than two options, or a default that changes something.
+        If there is no such paper, or it has no readings, or the file is invalid: broken
+        YAML, a missing or unknown key, a repeated id, an unknown artefact or row, fewer
+        than two options, or a default that changes something.
     """
     paths = {}
     for name, room in papers().items():
@@ -267,6 +304,7 @@ def paper_readings(paper: str) -> Readings:
     if paper not in paths:
         raise ValueError(
             f"readings: expected a paper with a readings.yaml, one of {', '.join(paths) or 'none'}, got {paper!r:.80}; "
-            f"write one beside its claims.yaml, see {__name__}" + (did_you_mean(paper, paths) or ".")
+            f"write one beside its claims.yaml, see {__name__}"
+            + (did_you_mean(paper, paths) or ".")
         )
     return read_record(paths[paper], Readings)

@@ -1,7 +1,8 @@
 """The readings of a paper: the universes to test, their verdicts, and the files that store them.
 
-The files are in `results/readings/PAPER`, and in the reference. See `provlab.verdicts.readings.packed` for their
-trials, which can be judged again without the store.
+The files are in `results/readings/PAPER`, and in the reference. See
+`provlab.verdicts.readings.packed` for their trials, which can be judged again without
+the store.
 """
 
 from __future__ import annotations
@@ -28,11 +29,25 @@ from provlab.core.tables import write_frame, write_text
 from provlab.project.documents import read_json
 from provlab.project.messages import csv_text, did_you_mean, from_cell
 from provlab.project.papers import full_name, paper_of
-from provlab.verdicts.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
+from provlab.verdicts.claims.provenance import (
+    COLUMNS,
+    Provenance,
+    Versions,
+    stored_trials,
+)
 from provlab.verdicts.claims.schema import Claim, ClaimFile, claim_files, columns_read
-from provlab.verdicts.readings.packed import PACKED, merge_packed, read_packed, write_packed
+from provlab.verdicts.readings.packed import (
+    PACKED,
+    merge_packed,
+    read_packed,
+    write_packed,
+)
 from provlab.verdicts.readings.prints import distances, printed_rows
-from provlab.verdicts.readings.robustness import Robustness, robustness_frame, robustness_of
+from provlab.verdicts.readings.robustness import (
+    Robustness,
+    robustness_frame,
+    robustness_of,
+)
 from provlab.verdicts.readings.schema import MEASURED, Readings, paper_readings
 from provlab.verdicts.readings.universes import Multiverse, judge_universes
 
@@ -92,17 +107,26 @@ def multiverse_of(
         raise ValueError(
             f"readings of {paper}: expected claims about {', '.join(sorted(about))} with "
             f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids"
-            + (did_you_mean(claims[0] if claims else "", [claim.id for claim in file.claims]) or ".")
+            + (
+                did_you_mean(
+                    claims[0] if claims else "", [claim.id for claim in file.claims]
+                )
+                or "."
+            )
         )
     printed = {}
     if not claims:
         for name in sorted({claim.rule.artefact for claim in chosen}):
             if rows := printed_rows(name, readings):
                 printed[name] = rows
-    return Multiverse(readings, chosen, file.claims, overrides, whole=whole, printed=printed)
+    return Multiverse(
+        readings, chosen, file.claims, overrides, whole=whole, printed=printed
+    )
 
 
-def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path] = ()) -> StoreSnapshot:
+def read_store(
+    multiverse: Multiverse, store: TrialStore, packed: Iterable[Path] = ()
+) -> StoreSnapshot:
     """Read the trials for judging and for the comparison with printed values, from a store or from readings.
 
     Only planned cells of the packed trials are read.
@@ -114,12 +138,18 @@ def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path]
 
 def columns_to_read(multiverse: Multiverse) -> list[str]:
     """Return the columns that are read from any trial of the paper, except lists of features."""
-    return sorted({*COLUMNS}.union(*_columns_by_artefact(multiverse).values()) - {*LARGE})
+    return sorted(
+        {*COLUMNS}.union(*_columns_by_artefact(multiverse).values()) - {*LARGE}
+    )
 
 
 def with_lists(multiverse: Multiverse) -> set[str]:
     """Return the artefacts for which a claim or a printed value concerns lists of features."""
-    return {name for name, columns in _columns_by_artefact(multiverse).items() if columns & {*LARGE}}
+    return {
+        name
+        for name, columns in _columns_by_artefact(multiverse).items()
+        if columns & {*LARGE}
+    }
 
 
 def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
@@ -158,18 +188,27 @@ class Outcome:
     @classmethod
     def of(cls, multiverse: Multiverse, store: StoreSnapshot) -> Outcome:
         """Judge each claim in each universe, and compare the universes with the printed values."""
-        cells_with_lists = {entry.cell.id for entry in _entries(multiverse, with_lists(multiverse))}
+        cells_with_lists = {
+            entry.cell.id for entry in _entries(multiverse, with_lists(multiverse))
+        }
         if cells_with_lists:
-            store = store.with_large(cells_with_lists)  # read once, because each belongs to many universes
+            # read once, because each belongs to many universes
+            store = store.with_large(cells_with_lists)
         settings = multiverse.overrides
         if multiverse.whole:
             settings = (*settings, WHOLE)
         provenances = {}
         for name in dict.fromkeys(claim.rule.artefact for claim in multiverse.claims):
-            trials, _ = stored_trials((entry.cell for entry in multiverse.needed_about(name)), store)
+            trials, _ = stored_trials(
+                (entry.cell for entry in multiverse.needed_about(name)), store
+            )
             if len(trials):
-                provenances[name] = Provenance.of(_versions(multiverse, name), trials, settings)
-        prints = {name: distances(multiverse, name, store) for name in multiverse.printed}
+                provenances[name] = Provenance.of(
+                    _versions(multiverse, name), trials, settings
+                )
+        prints = {
+            name: distances(multiverse, name, store) for name in multiverse.printed
+        }
         return cls(multiverse, judge_universes(multiverse, store), prints, provenances)
 
     @cached_property
@@ -196,7 +235,10 @@ def readings_changes(artefact: str, provenance: Provenance) -> list[str]:
     overrides = [text for text in provenance.settings if text != WHOLE]
     try:
         now = multiverse_of(
-            paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in provenance.settings
+            paper_of(artefact).name,
+            overrides,
+            artefacts=[artefact],
+            whole=WHOLE in provenance.settings,
         )
         return provenance.changes(_versions(now, artefact))
     except ValueError:  # no such artefact, or no claim about it that readings affect
@@ -209,7 +251,15 @@ def _versions(multiverse: Multiverse, artefact: str) -> Versions:
     how = []
     for k in sorted(touching):
         place = multiverse.readings.places[k]
-        how.append([place.id, [[option.name, option.overrides, option.parameters] for option in place.options]])
+        how.append(
+            [
+                place.id,
+                [
+                    [option.name, option.overrides, option.parameters]
+                    for option in place.options
+                ],
+            ]
+        )
     return Versions.of(multiverse.needed_about(artefact), how, claims)
 
 
@@ -226,22 +276,31 @@ def _entries(multiverse: Multiverse, artefacts: Collection[str]) -> Iterator[Ent
 def write_outcome(outcome: Outcome, folder: Path) -> None:
     """Write universes.csv, robustness.csv, made.json, and print-ARTEFACT.csv for each artefact.
 
-    Results on other claims of the paper are kept. If only part of an artefact is tested now, its old statement of code
-    and data is kept, because it is the older one.
+    Results on other claims of the paper are kept. If only part of an artefact is tested
+    now, its old statement of code and data is kept, because it is the older one.
     """
     paper = outcome.multiverse.readings.paper
-    new = {UNIVERSES: outcome.universes, ROBUSTNESS: robustness_frame(outcome.robustness)}
+    new = {
+        UNIVERSES: outcome.universes,
+        ROBUSTNESS: robustness_frame(outcome.robustness),
+    }
     old = {name: frame.head(0) for name, frame in new.items()}
     provenances = dict(outcome.made)
     try:
         if stored := stored_outcome(paper, folder.parents[1]):
             old = {name: texts(folder / name) for name in new}
-            partly = {claim.rule.artefact for name, claim in stored.claims.items() if name not in outcome.claims}
+            partly = {
+                claim.rule.artefact
+                for name, claim in stored.claims.items()
+                if name not in outcome.claims
+            }
             for name, provenance in stored.made.items():
                 if name in partly or name not in provenances:
                     provenances[name] = provenance
     except ValueError as error:
-        log.warning("readings of %s about other claims were discarded: %s", paper, error)
+        log.warning(
+            "readings of %s about other claims were discarded: %s", paper, error
+        )
     order = [claim.id for claim in outcome.multiverse.family]
     for name, frame in new.items():
         write_frame(joined(old[name], frame, "claim", order), folder / name, EFFECTS)
@@ -275,18 +334,28 @@ def read_outcome(path: Path, file: ClaimFile) -> Outcome:
     claims = {claim.id: claim for claim in file.claims}
     frame = _read_universes(path, readings, claims)
     chosen = [claims[name] for name in frame["claim"].unique()]
-    prints = _stored_prints(path.parent, dict.fromkeys(claim.rule.artefact for claim in chosen), readings)
-    return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
+    prints = _stored_prints(
+        path.parent, dict.fromkeys(claim.rule.artefact for claim in chosen), readings
+    )
+    return Outcome(
+        Multiverse(readings, chosen, file.claims),
+        frame,
+        prints,
+        stored_made(path.parent),
+    )
 
 
-def _read_universes(path: Path, readings: Readings, claims: Iterable[str]) -> pd.DataFrame:
+def _read_universes(
+    path: Path, readings: Readings, claims: Iterable[str]
+) -> pd.DataFrame:
     """Return the stored universes of the claims with the given ids."""
     allowed = {"claim": [*claims]}
     for place in readings.places:
         allowed[place.id] = ["", *(option.name for option in place.options)]
     try:
         frame = texts(path)
-        for name in allowed:  # a place added later affects nothing that was tested before
+        # a place added later affects nothing that was tested before
+        for name in allowed:
             if name not in frame:
                 frame[name] = ""
         frame = _with_numbers(frame[[*allowed, *MEASURED]], [*EFFECTS, "n"])
@@ -299,12 +368,20 @@ def _read_universes(path: Path, readings: Readings, claims: Iterable[str]) -> pd
         unknown = [name for name in frame[column].unique() if name not in names]
         if unknown:
             paper = readings.paper
-            expected = f"claims of {paper}" if column == "claim" else f"options of {column} ({', '.join(names[1:])})"
-            raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; run provsel readings again.")
+            expected = (
+                f"claims of {paper}"
+                if column == "claim"
+                else f"options of {column} ({', '.join(names[1:])})"
+            )
+            raise ValueError(
+                f"{path}: expected {expected}, got {unknown[0]!r:.80}; run provsel readings again."
+            )
     return frame
 
 
-def _stored_prints(folder: Path, artefacts: Iterable[str], readings: Readings) -> dict[str, pd.DataFrame]:
+def _stored_prints(
+    folder: Path, artefacts: Iterable[str], readings: Readings
+) -> dict[str, pd.DataFrame]:
     """Return the stored universes of artefacts, sorted by their distance from the printed numbers."""
     prints = {}
     for name in artefacts:
@@ -321,13 +398,19 @@ def stored_made(folder: Path) -> dict[str, Provenance]:
     path = folder / MADE
     if not path.is_file():
         return {}
-    return {name: Provenance.from_json(part, f"{path}: {name}") for name, part in read_json(path).items()}
+    return {
+        name: Provenance.from_json(part, f"{path}: {name}")
+        for name, part in read_json(path).items()
+    }
 
 
-def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims: ClaimFile) -> None:
+def copy_readings(
+    source: Path, folder: Path, artefacts: Collection[str], claims: ClaimFile
+) -> None:
     """Copy the results on the given artefacts from one folder of a paper's readings to another, with universes.
 
-    Results on other artefacts in the other folder are kept if their claims are in `claims`, which are all of the paper.
+    Results on other artefacts in the other folder are kept if their claims are in
+    `claims`, which are all of the paper.
     """
     about = {claim.id: claim.rule.artefact for claim in claims.claims}
     folder.mkdir(parents=True, exist_ok=True)
@@ -367,7 +450,9 @@ def universes_file(folder: Path) -> Path:
     return folder / f"{UNIVERSES}.gz"
 
 
-def joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
+def joined(
+    old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[str]
+) -> pd.DataFrame:
     """Return the new rows and the old rows with other values in a column, in a fixed order of the names."""
     new = texts(StringIO(csv_text(new)))
     places = {name: k for k, name in enumerate(dict.fromkeys(order))}
@@ -384,7 +469,8 @@ def texts(file: Path | StringIO) -> pd.DataFrame:
 def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
     """Write the trials of a multiverse, with the columns needed for judging, into a folder of a paper's readings.
 
-    Trials of artefacts whose lists of features are read are left out. Trials of other cells in the folder are kept.
+    Trials of artefacts whose lists of features are read are left out. Trials of other
+    cells in the folder are kept.
     """
     artefacts = {name for name, *_ in multiverse.entries} - with_lists(multiverse)
     cells = unique_cells(entry.cell for entry in _entries(multiverse, artefacts))
@@ -397,4 +483,6 @@ def _print_file(folder: Path, artefact: str) -> Path:
 
 
 def _with_numbers(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    return frame.assign(**{name: frame[name].replace("", "nan").astype(float) for name in names})
+    return frame.assign(
+        **{name: frame[name].replace("", "nan").astype(float) for name in names}
+    )

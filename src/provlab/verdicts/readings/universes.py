@@ -1,8 +1,9 @@
 """Universes of a paper, with one choice for each open place, their cells, and their verdicts.
 
-The numbers of a row depend only on the places that affect it. A row is therefore composed once for each combination of
-*their* options, and a universe combines the rows of an artefact. The full factorial costs no more than these rows. A
-place that is tested *alone* is not crossed with other places of the same rows.
+The numbers of a row depend only on the places that affect it. A row is therefore
+composed once for each combination of *their* options, and a universe combines the rows
+of an artefact. The full factorial costs no more than these rows. A place that is tested
+*alone* is not crossed with other places of the same rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from provlab.core.artefact import Artefact, Entry, artefact_part, column_settings, compose_artefact
+from provlab.core.artefact import (
+    Artefact,
+    Entry,
+    artefact_part,
+    column_settings,
+    compose_artefact,
+)
 from provlab.core.cell import Cell
 from provlab.core.composition import Composer, compose_config
 from provlab.core.overrides import setting
@@ -92,8 +99,12 @@ class Multiverse:
         """Yield the universes with different numbers or columns in the comparison with printed values."""
         touching = []
         for k, place in enumerate(self.readings.places):
-            changes = "columns" in place.of_tests or any(option.overrides for option in place.options)
-            if changes and any(place.touches_row(artefact, row) for row in self.printed[artefact]):
+            changes = "columns" in place.of_tests or any(
+                option.overrides for option in place.options
+            )
+            if changes and any(
+                place.touches_row(artefact, row) for row in self.printed[artefact]
+            ):
                 touching.append(k)
         return self._factorial(touching, artefact)
 
@@ -137,10 +148,14 @@ class Multiverse:
             return self.overrides
         return (*part.overrides, *self.overrides)
 
-    def restricted(self, universe: Universe, artefact: str, row: str, *, summary: bool = False) -> Universe:
+    def restricted(
+        self, universe: Universe, artefact: str, row: str, *, summary: bool = False
+    ) -> Universe:
         """Return a universe with defaults for all choices that do not affect the trials of a row, or its summary."""
         depends = self._depends(artefact, row, summary)
-        return tuple([k * of_option[k] for of_option, k in zip(depends, universe, strict=True)])
+        return tuple(
+            [k * of_option[k] for of_option, k in zip(depends, universe, strict=True)]
+        )
 
     def needed(self, claims: Iterable[Claim], printed: Iterable[str]) -> set[RowChoice]:
         """Return the rows that the claims need, and that the comparison of artefacts with printed values needs."""
@@ -148,7 +163,9 @@ class Multiverse:
         for artefact in printed:
             for universe in self.universes_of_print(artefact):
                 for row in self.printed[artefact]:
-                    choices.add((artefact, row, self.restricted(universe, artefact, row)))
+                    choices.add(
+                        (artefact, row, self.restricted(universe, artefact, row))
+                    )
         for claim in claims:
             for universe in self.universes(claim):
                 choices |= self.row_choices(claim, universe)
@@ -181,7 +198,9 @@ class Multiverse:
         """
         artefacts = {}
         for name, choices in self._choices.items():
-            artefacts[name] = compose_artefact(name, self.settings(name), self._row_overrides(name, choices))
+            artefacts[name] = compose_artefact(
+                name, self.settings(name), self._row_overrides(name, choices)
+            )
         return artefacts
 
     @cached_property
@@ -197,15 +216,21 @@ class Multiverse:
     @cached_property
     def cells(self) -> list[Cell]:
         """All cells without duplicates."""
-        return unique_cells(entry.cell for entries in self.entries.values() for entry in entries)
+        return unique_cells(
+            entry.cell for entries in self.entries.values() for entry in entries
+        )
 
-    def artefact(self, name: str, universe: Universe, rows: Iterable[str] | None = None) -> Artefact:
+    def artefact(
+        self, name: str, universe: Universe, rows: Iterable[str] | None = None
+    ) -> Artefact:
         """Return an artefact in a universe, with all composed rows or with some of them."""
         if rows is None:
             rows = artefact_layout(name).rows
         entries: list[Entry] = []
         for row in rows:
-            entries += self.entries.get((name, row, self.restricted(universe, name, row)), ())
+            entries += self.entries.get(
+                (name, row, self.restricted(universe, name, row)), ()
+            )
         artefact = replace(self.composed[name], entries=tuple(entries))
         summary: list[str] = []
         for place, chosen in zip(self.readings.places, universe, strict=True):
@@ -213,7 +238,10 @@ class Multiverse:
                 summary += place.options[chosen].of_summary
         if not summary:
             return artefact
-        return replace(artefact, parts=self._config((f"+experiment={name}", *self.settings(name), *summary)))
+        return replace(
+            artefact,
+            parts=self._config((f"+experiment={name}", *self.settings(name), *summary)),
+        )
 
     def _places_of(self, claim: Claim) -> list[int]:
         rows = {place[:2] for place in claim.rule.places()}
@@ -221,17 +249,28 @@ class Multiverse:
         for k, place in enumerate(self.readings.places):
             changes = any(option.of_cells for option in place.options)
             changes |= any(hasattr(claim.rule, name) for name in place.of_tests)
-            changes |= "features" in claim.rule.reads  # which a summary may count differently
-            if changes and (place.is_about(claim.rule) or any(place.touches_row(*row) for row in rows)):
+            # which a summary may count differently
+            changes |= "features" in claim.rule.reads
+            if changes and (
+                place.is_about(claim.rule)
+                or any(place.touches_row(*row) for row in rows)
+            ):
                 touching.append(k)
         return touching
 
-    def _rows_of_family(self, name: str, universe: Universe) -> frozenset[tuple[str, str]]:
+    def _rows_of_family(
+        self, name: str, universe: Universe
+    ) -> frozenset[tuple[str, str]]:
         rules = {claim.id: claim.rule for claim in self.family}
         rows: set[tuple[str, str]] = set()
         for peer in self.family:
-            if type(peer.rule) is type(rules[name]) and peer.rule.artefact == rules[name].artefact:
-                rows.update(place[:2] for place in self.read(peer, universe).rule.places())
+            if (
+                type(peer.rule) is type(rules[name])
+                and peer.rule.artefact == rules[name].artefact
+            ):
+                rows.update(
+                    place[:2] for place in self.read(peer, universe).rule.places()
+                )
         return frozenset(rows)
 
     def _depending(self, artefact: str, row: str, summary: bool) -> list[list[bool]]:
@@ -271,13 +310,17 @@ class Multiverse:
                 pairs.append((k, m))
         return pairs
 
-    def _row_overrides(self, artefact: str, choices: Mapping[str, RowChoice]) -> dict[str, tuple[str, ...]]:
+    def _row_overrides(
+        self, artefact: str, choices: Mapping[str, RowChoice]
+    ) -> dict[str, tuple[str, ...]]:
         """Return the overrides of rows: those of the artefact, then those of the chosen options."""
         stated = artefact_part(artefact)
         composer = Composer()
         base = [f"+experiment={artefact}", *self.settings(artefact)]
         composed = cache(lambda overrides: composer([*base, *overrides]))
-        column_names = {setting(text) for texts in stated["columns"].values() for text in texts}
+        column_names = {
+            setting(text) for texts in stated["columns"].values() for text in texts
+        }
         rows = {}
         for label, (_, row, universe) in choices.items():
             row_config = composed(tuple(stated["rows"][row]))
@@ -286,15 +329,27 @@ class Multiverse:
                 option = place.options[chosen]
                 if chosen:
                     _check_option(
-                        place, option, column_settings(option.of_cells, row_config), column_names, row, artefact
+                        place,
+                        option,
+                        column_settings(option.of_cells, row_config),
+                        column_names,
+                        row,
+                        artefact,
                     )
-                    overrides += tuple(column_settings(option.of_cells, composed(overrides)))
+                    overrides += tuple(
+                        column_settings(option.of_cells, composed(overrides))
+                    )
             rows[label] = overrides
         return rows
 
 
 def _check_option(
-    place: Place, option: Option, settings: Sequence[str], column_names: Container[str], row: str, artefact: str
+    place: Place,
+    option: Option,
+    settings: Sequence[str],
+    column_names: Container[str],
+    row: str,
+    artefact: str,
 ) -> None:
     """Raise if the settings of an option have no effect on a row, or the artefact's columns override them."""
     reason = "" if settings else "the row has no such setting"
@@ -311,13 +366,15 @@ def _check_option(
 def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFrame:
     """Judge each claim in each universe with all trials, including those to which corrections refer.
 
-    A universe with only some data sets or folds is not judged, because it would answer another question.
+    A universe with only some data sets or folds is not judged, because it would answer
+    another question.
 
     Returns
     -------
     DataFrame
-        One line per claim and universe: `claim`, the option of each place that affects the claim ("" for the others),
-        and `MEASURED`, "not run" if a trial is missing. The first row of each claim is the default universe.
+        One line per claim and universe: `claim`, the option of each place that affects
+        the claim ("" for the others), and `MEASURED`, "not run" if a trial is missing.
+        The first row of each claim is the default universe.
     """
     complete_ids = complete_cells(multiverse, store)
     incomplete = set[RowChoice]()
@@ -331,22 +388,36 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
     evidence = Evidence(store, multiverse.overrides)
     lines = {}
     for universe, claims in claims_in.items():
-        complete = {claim.id for claim in claims if incomplete.isdisjoint(multiverse.row_choices(claim, universe))}
-        artefacts = {name: multiverse.artefact(name, universe) for name in multiverse.composed}
+        complete = {
+            claim.id
+            for claim in claims
+            if incomplete.isdisjoint(multiverse.row_choices(claim, universe))
+        }
+        artefacts = {
+            name: multiverse.artefact(name, universe) for name in multiverse.composed
+        }
         family = [multiverse.read(claim, universe) for claim in multiverse.family]
         read = [claim for claim in family if claim.id in complete]
-        verdicts = {verdict.claim.id: verdict for verdict in judge(read, evidence.with_artefacts(artefacts), family)}
+        verdicts = {
+            verdict.claim.id: verdict
+            for verdict in judge(read, evidence.with_artefacts(artefacts), family)
+        }
         for claim in claims:
             verdict = verdicts.get(claim.id, Verdict(claim))
             lines[claim.id, universe] = _line(multiverse, claim, universe, verdict)
-    ordered = [lines[claim.id, universe] for claim in multiverse.claims for universe in multiverse.universes(claim)]
+    ordered = [
+        lines[claim.id, universe]
+        for claim in multiverse.claims
+        for universe in multiverse.universes(claim)
+    ]
     return _frame(multiverse, ordered)
 
 
 def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.DataFrame:
     """Judge each claim in each universe on a table, as its own family of comparisons.
 
-    Equivalent universes count once, as the first of them. Columns and order are those of `judge_universes`.
+    Equivalent universes count once, as the first of them. Columns and order are those
+    of `judge_universes`.
     """
     lines = []
     evidence = evidence.on("")
@@ -363,10 +434,19 @@ def judge_on_table(multiverse: Multiverse, evidence: AbstractEvidence) -> pd.Dat
 
 
 def _frame(multiverse: Multiverse, lines: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(lines, columns=["claim", *(place.id for place in multiverse.readings.places), *MEASURED])
+    return pd.DataFrame(
+        lines,
+        columns=[
+            "claim",
+            *(place.id for place in multiverse.readings.places),
+            *MEASURED,
+        ],
+    )
 
 
-def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Verdict) -> tuple[object, ...]:
+def _line(
+    multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Verdict
+) -> tuple[object, ...]:
     """Return a row of `judge_universes`."""
     touching = multiverse.touching(claim)
     names = [""] * len(universe)
@@ -383,14 +463,16 @@ def _line(multiverse: Multiverse, claim: Claim, universe: Universe, verdict: Ver
 
 def complete_cells(multiverse: Multiverse, store: StoreSnapshot) -> set[str]:
     """Return the ids of the cells whose trials are all stored."""
-    return {cell.id for cell in multiverse.cells if store.rows(cell).size == cell.n_trials}
+    return {
+        cell.id for cell in multiverse.cells if store.rows(cell).size == cell.n_trials
+    }
 
 
 def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
     """Return the number of distinct trials, and the cost of the missing ones, estimated from similar trials.
 
-    Most similar are trials of the same row, column and data set under any choice, then of the same data set, then of
-    the same artefact.
+    Most similar are trials of the same row, column and data set under any choice, then
+    of the same data set, then of the same artefact.
     """
     similar = ["artefact", "dataset", "row", "column"]
     cpu = store.column("task_cpu").to_numpy().astype(float)
@@ -401,7 +483,9 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
             mean = seconds.mean() if seconds.size else np.nan
             numbers = entry.cell.n_trials, seconds.size, mean
             lines[entry.cell.id] = (name, entry.dataset, row, entry.column, *numbers)
-    cells = pd.DataFrame(lines.values(), columns=[*similar, "planned", "stored", "mean"])
+    cells = pd.DataFrame(
+        lines.values(), columns=[*similar, "planned", "stored", "mean"]
+    )
     missing = cells["planned"] - cells["stored"]
     mean = pd.Series(np.nan, cells.index)
     for n in range(len(similar), 0, -1):
