@@ -210,10 +210,10 @@ def test_the_wheel_installs_with_pip_into_an_empty_environment(dist, tmp_path):
         if not name.startswith(("PYTHON", "PROVSEL", "PIP"))
     }
 
-    def run(*command, status=0):
+    def run(*command, status=0, folder=tmp_path):
         done = subprocess.run(
             [*map(str, command)],
-            cwd=tmp_path,
+            cwd=folder,
             env=unset,
             capture_output=True,
             text=True,
@@ -245,6 +245,9 @@ def test_the_wheel_installs_with_pip_into_an_empty_environment(dist, tmp_path):
     assert (
         run(home / "bin" / "provsel", "--version").strip() == f"provsel {__version__}"
     )
+    # the README installs in the checkout's folder, whose conf is that of a project then
+    penguins = ("select", "penguins.csv", "species", "--methods", "f_test")
+    assert "Keep " in run(home / "bin" / "provsel", *penguins, folder=REPO)
     run(home / "bin" / "provsel", "new", "birds")
     assert (tmp_path / "birds" / "provsel.toml").is_file()
     assert "LeverageScoreSelector: " in run(

@@ -490,10 +490,11 @@ def _read_at(group: str, path: Path, state: object) -> Parts:
 
 def _check_defaults(path: Path, group: str, defaults: Any) -> None:
     """Raise if the defaults of a project's file name anything but files of conf/."""
-    own = {f"override /{member}" for member in GROUPS}
+    package = "@_global_.{}" if group else ""
+    own = {f"override /{member}" + package.format(member) for member in GROUPS}
     for item in defaults if isinstance(defaults, list) else [defaults]:
         names = [item] if group or item == "_self_" else [None]
-        if not group and isinstance(item, dict) and item.keys() <= own:
+        if isinstance(item, dict) and item.keys() <= own:
             names = [*item.values()]
         if not all(isinstance(name, str) and _MEMBER.fullmatch(name) for name in names):
             form = (
