@@ -338,30 +338,38 @@ def test_a_report_of_nothing_says_what_to_do(outside, capsys):
 
 # of scorers for other targets
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_no_interval_goes_beyond_the_best_value_of_a_measure():
-    """As scikit-learn says of each scorer: where the prediction is the truth, it has its best value."""
+def test_no_interval_goes_beyond_the_values_of_a_measure():
+    """Of each scorer of scikit-learn, the truth has the best value, and its opposite one of the worst."""
     y = np.array([0, 1] * 20)
-    best = {}
-    truth = np.column_stack([1 - y, y]).astype(float)
 
-    class Oracle(ClassifierMixin, BaseEstimator):
+    class Constant(ClassifierMixin, BaseEstimator):
         classes_ = np.array([0, 1])
+
+        def __init__(self, answer):
+            self.answer = answer
 
         def fit(self, X, y):
             return self
 
         def predict(self, X):
-            return y
+            return self.answer
 
         def predict_proba(self, X):
-            return truth
+            return np.column_stack([1 - self.answer, self.answer]).astype(float)
 
+    values = {}
     for name in get_scorer_names():
         with suppress(ValueError, TypeError):
-            best[name] = get_scorer(name)(Oracle().fit(None, y), np.zeros((40, 1)), y)
-    assert len(best) > 40
-    for name, value in best.items():
-        assert value <= limits(name)[1], name
+            values[name] = [
+                get_scorer(name)(Constant(answer).fit(None, y), np.zeros((40, 1)), y)
+                for answer in (1 - y, y)
+            ]
+    assert len(values) > 40
+    for name, (worst, best) in values.items():
+        least, largest = limits(name)
+        assert least <= worst <= best <= largest, name
+    assert limits("RMSE") == limits("mae") == (0.0, np.inf)
+    assert limits("accuracy") == (0.0, 1.0)
     assert limits("roc_auc")[1] == 1.0
     assert limits("neg_log_loss")[1] == 0.0
     assert limits("error") == (0.0, 100.0)

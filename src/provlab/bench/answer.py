@@ -26,10 +26,12 @@ WIDTH = 80
 """Line width of the sentences, in characters."""
 
 
-UP_TO_ONE = re.compile(
-    "r2|(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard|explained|d2_"
+SHARES = re.compile(
+    "(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard"
 )
-"""Prefixes of measures whose best value is 1; the best value of scikit-learn's neg_ measures is 0."""
+"""Prefixes of measures from 0 to 1."""
+EXPLAINED = re.compile("r2|explained|d2_")
+"""Prefixes of measures of at most 1 without a smallest value."""
 
 
 class Estimate(NamedTuple):
@@ -103,8 +105,15 @@ def limits(measure: str) -> tuple[float, float]:
     """Return the smallest and the largest possible value of a measure, which bound all intervals."""
     if measure == "error":
         return 0.0, 100.0
-    if UP_TO_ONE.match(measure):
+    if measure == "matthews_corrcoef":
+        return -1.0, 1.0
+    if measure.lower() in ("rmse", "mae"):
+        return 0.0, math.inf
+    if SHARES.match(measure):
+        return 0.0, 1.0
+    if EXPLAINED.match(measure):
         return -math.inf, 1.0
+    # the best value of scikit-learn's neg_ measures is 0
     return -math.inf, 0.0 if measure.startswith("neg_") else math.inf
 
 
