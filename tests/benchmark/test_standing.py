@@ -601,6 +601,18 @@ def test_a_selector_in_hand_is_chosen_with_its_arguments(selector):
     assert composed == {**config, size: 12}
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("my_study.LargestVariance", "LargestVariance"),
+        ("skrebate.relieff.ReliefF", "ReliefF of skrebate"),
+    ],
+)
+def test_a_class_named_as_a_method_of_the_panel_is_told_apart(path, name):
+    assert standing.name_of_class(path) == name
+    standing.check_name(name)
+
+
 def test_what_cannot_be_ranked_is_refused(small, results):
     for arguments, match in (
         ((RRQRSelector,), "expected an unfitted selector, got <class"),

@@ -208,7 +208,8 @@ def rank(
         Methods of the panel to compare with; by default all. The baseline with all
         features is always included.
     name : str, optional
-        Name of the selector on pages; by default the name of its class.
+        Name of the selector on pages; by default the name of its class, followed by
+        its package if a method of the panel has the same name.
     results : path, default="results"
         Folder of the store; the page is written to rank/<name>/index.html in it.
     n_jobs : int, default=1
@@ -240,7 +241,8 @@ def rank(
     store = TrialStore(Path(results) / "store")
     with estimators_in_hand():
         method = method_in_hand(selector)
-        shown = name or type(selector).__name__
+        kind = type(selector)
+        shown = name or name_of_class(f"{kind.__module__}.{kind.__qualname__}")
         result = standing(
             shown, method, panel, against, store, executor, console, task=task
         )
@@ -343,6 +345,13 @@ def _noted_variants(results: Path, name: str, method: PanelMethod) -> int:
         variants.loc[len(variants)] = [now, name, settings]
         write_frame(variants, path)
     return len(variants)
+
+
+def name_of_class(path: str) -> str:
+    """Return the name of a class, with its package if a method of the panel has the same name."""
+    package, _, _ = path.partition(".")
+    _, _, name = path.rpartition(".")
+    return f"{name} of {package}" if name in panel_methods() else name
 
 
 def check_name(name: str) -> None:

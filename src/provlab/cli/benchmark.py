@@ -225,13 +225,14 @@ def _rank_selector(
 
 def _name_of(overrides: list[str]) -> str:
     """Return the name of the selector's config, or of its class if the settings name it directly."""
+    from provlab.bench.rank import name_of_class
     from provlab.core.composition import compose_config
     from provlab.core.overrides import setting
 
     values = {setting(text): text.partition("=")[2] for text in overrides}
     if "selector" in values and "selector._target_" not in values:
         return values["selector"]
-    return str(compose_config(overrides)["selector"]["_target_"]).rpartition(".")[2]
+    return name_of_class(compose_config(overrides)["selector"]["_target_"])
 
 
 def described(result: Standing) -> Iterator[RenderableType]:
