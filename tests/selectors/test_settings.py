@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import textwrap
 import warnings
 
 import numpy as np
@@ -47,6 +48,7 @@ from provsel.selectors import (
     WithEnclosingBallCenter,
 )
 from provsel.training_view import TrainingView
+from small_runs import section
 
 N = 20
 D = 30
@@ -297,6 +299,18 @@ WORDS_OF_ZEROS = "all zeros|got none of|equal ones|every weight|w = 0 on all"
 def test_all_zeros_are_refused(name, form):
     with pytest.raises(ValueError, match=WORDS_OF_ZEROS):
         fit(clone(SELECTORS[name]), form(np.zeros((20, 120))), np.arange(20) % 2)
+
+
+def test_the_selector_of_contributing_passes_this_file():
+    [code] = re.findall(r"```python\n(.*?)```", section("Add a selector"), re.DOTALL)
+    names = {"__name__": "document_frequency"}
+    exec(compile(textwrap.dedent(code), "CONTRIBUTING.md", "exec"), names)
+    selector = names["DocumentFrequencySelector"](2)
+    X = np.array([[0, 1, 5], [2, 3, 0], [0, 4, 0], [7, 1, 0]])
+    for form in (np.asarray, sparse.csr_array):
+        assert selector.fit(form(X)).indices_.tolist() == [1, 0]
+        with pytest.raises(ValueError, match=WORDS_OF_ZEROS):
+            selector.fit(form(np.zeros((20, 12))))
 
 
 LABELS = {  # the labels, what those say that take two classes, and the others
