@@ -72,7 +72,8 @@ class KnockoffSelector(RankedSelector):
         `type_of_target`. It raises an error for integers with very many distinct
         values.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the knockoffs and of the folds.
+        Seed of the knockoffs and of the folds. Another kind of processor can draw
+        other knockoffs, of the same distribution, from the same seed.
 
     Attributes
     ----------
