@@ -68,6 +68,20 @@ def test_a_file_of_a_project_says_nothing_to_hydra(case, project):
     assert "evil_module" not in sys.modules
 
 
+def test_a_data_set_of_a_project_chooses_defaults_among_files_of_conf(project):
+    (project / "conf" / "dataset").mkdir()
+    override = "defaults: [_self_, override /selector@_global_.selector: {}]\n"
+    rest = "name: synthetic\nn_samples: 60\n"
+    path = project / "conf" / "dataset" / "own.yaml"
+    path.write_text(override.format("mine") + rest)
+    config = compose_config(["dataset=own"])
+    assert config["selector"]["_target_"] == "provsel.selectors.UniformSelector"
+    assert config["selector"]["n_features_to_select"] == 5
+    path.write_text(override.format("../../notes/evil") + rest)
+    with pytest.raises(ValueError, match=NO_DEFAULT):
+        compose_config(["dataset=own"])
+
+
 def test_an_artefact_says_nothing_to_hydra(project):
     room = project / "experiments" / "smith2020"
     room.mkdir(parents=True)
