@@ -1,6 +1,8 @@
 """`provsel select`: the answer first, then the evidence; what is wrong is one message."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -106,9 +108,12 @@ def test_a_folder_gets_answer_tables_figure_and_script(call, table, tmp_path):
     folder = tmp_path / "found"
     assert (folder / "answer.txt").read_text() == printed
     assert sorted(path.name for path in folder.iterdir()) == [
-        "answer.txt", "assets", "curve.csv", "curve.svg", "features.json", "frequency.csv", "index.html", "select.py",
-        "table.csv",
+        "answer.txt", "assets", "curve.csv", "curve.svg", "features.json", "frequency.csv", "index.html",
+        "selection.py", "table.csv",
     ]  # fmt: skip
+    script = [sys.executable, folder / "selection.py"]
+    written = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert written.returncode == 0, written.stderr
     page = Page(folder / "index.html")
     assert page.problems == []
     assert not broken_links(folder, {folder / "index.html": page})

@@ -30,6 +30,7 @@ from provlab.core.store import TrialStore
 from provlab.project.documents import read_as
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.verdicts.claims.paired_tests import size_words
+from provlab.verdicts.panel_frame import ALL_FEATURES
 from provsel.selectors import BaseSelector, RRQRSelector, Selection
 from small_runs import files_of
 
@@ -611,6 +612,23 @@ def test_a_selector_in_hand_is_chosen_with_its_arguments(selector):
 def test_a_class_named_as_a_method_of_the_panel_is_told_apart(path, name):
     assert standing.name_of_class(path) == name
     standing.check_name(name)
+
+
+def test_all_features_are_weighted_by_judge_as_the_methods_are():
+    """Linear has two sizes and boosting one; the errors of all features by judge are 10 and 40 %."""
+    lines = [
+        (fold, method, judge, size, accuracy)
+        for fold in range(3)
+        for method, judge, size, accuracy in (
+            ("F-test", "linear", 5, 0.9), ("F-test", "linear", 10, 0.9), ("F-test", "boosting", 5, 0.6),
+            ("all", "linear", ALL_FEATURES, 0.9), ("all", "boosting", ALL_FEATURES, 0.6),
+        )
+    ]  # fmt: skip
+    columns = ["fold", "method", "model", "size", "balanced_accuracy"]
+    trials = pd.DataFrame(lines, columns=columns).assign(repeat=0)
+    values = rank_on_data._fold_errors(trials, [], 0.25).values
+    assert np.allclose(values["all"], 20)
+    assert np.allclose(values["F-test"], 20)
 
 
 def test_what_cannot_be_ranked_is_refused(small, results):

@@ -226,7 +226,12 @@ def _fold_errors(
     trials: pd.DataFrame, failed: Iterable[str], ratio: float
 ) -> FoldDifferences:
     """Return the balanced error in percent per fold, averaged over sizes and judges, of methods without failures."""
-    trials = trials[(trials["size"] > 0) | (trials["size"] == ALL_FEATURES)]
+    of_sizes = trials[trials["size"] > 0]
+    of_all = trials[trials["size"] == ALL_FEATURES]
+    # all features count once for each size of a judge, so that all means weight the judges alike
+    n_sizes = of_all["model"].map(of_sizes.groupby("model")["size"].nunique())
+    repeated = np.repeat(np.arange(len(of_all)), n_sizes.fillna(0).astype(int))
+    trials = pd.concat([of_sizes, of_all.iloc[repeated]], ignore_index=True)
     errors = 100 * (1 - trials["balanced_accuracy"])
     means = errors.groupby([trials["repeat"], trials["fold"], trials["method"]]).mean()
     values = (

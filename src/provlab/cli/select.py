@@ -361,7 +361,7 @@ def _write(selected: Selected, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "answer.txt", f"{selected}\n")
-    write_text(folder / "select.py", f"{selected.code}\n")
+    write_text(folder / "selection.py", f"{selected.code}\n")
     write_text(folder / "features.json", json.dumps(selected.features, indent=1) + "\n")
     for name in ("table", "curve", "frequency"):
         write_frame(

@@ -180,7 +180,7 @@ def _stated(root: Path) -> dict[str, Any] | None:
             if inside:
                 continue  # another tool reports its faults
             raise ValueError(
-                f"{path}: expected TOML, got {error}; see README, 'A project'."
+                f"{path}: expected TOML, got {error}; see docs/your_data.md."
             ) from error
         for part in inside:
             content = content.get(part) if isinstance(content, dict) else None
