@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 from pages_reader import read_pages
 
+from provlab.bench import panel as panels
 from provlab.bench.boards import BOARDS, RELEASES, release_board
 from provlab.bench.methods import panel_methods
 from provlab.bench.panel import panel_cells, panel_datasets
@@ -28,7 +29,7 @@ from provlab.bench.stored_panel import (
     CELL_DIGITS,
     OVERLAPS,
     file_of,
-    is_complete,
+    not_stored,
     panel_of,
     read_overlaps,
     read_panel,
@@ -42,6 +43,7 @@ from provlab.verdicts.panel_frame import CHOSEN_SIZE
 from provlab.verdicts.panel_pairs import against_all
 from provlab.verdicts.panel_ranking import leaderboard
 from provlab.verdicts.panel_scores import Scores
+from provsel.selectors import FTestSelector
 from small_runs import REPO, files_of
 
 NAMES = ("all features", "F-test", "random")
@@ -168,19 +170,19 @@ def test_the_leaderboard_shows_which_methods_select_the_same(
     assert "F-test" in (tmp_path / "benchmark" / "selections.svg").read_text()
 
 
-def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
+def test_only_cells_are_computed_that_a_file_lacks(folder):
     before = files_of(folder / PANEL)
     assert written(folder) == []
-    assert files_of(folder / PANEL) == before
     cells = few_cells("shift")
-    assert is_complete("shift", cells, folder / PANEL)
     path = file_of("shift", folder / PANEL)
     table = pq.read_table(path)
+    assert (table["method"][0].as_py(), table["size"][0].as_py()) == ("F-test", -2)
     pq.write_table(table.slice(1), path)
-    assert not is_complete("shift", cells, folder / PANEL)
+    [missing] = not_stored("shift", cells, folder / PANEL)
+    assert (missing.method, missing.size) == ("F-test", CHOSEN_SIZE)
     [line] = written(folder)
-    assert (line["data set"], line["trials"]) == ("shift", len(table))
-    assert is_complete("shift", cells, folder / PANEL)
+    assert (line["data set"], line["trials"]) == ("shift", missing.cell.n_trials)
+    assert files_of(folder / PANEL) == before, "what was there is as it was"
     shutil.rmtree(folder / PANEL)
     # after its time it begins no set
     assert [
@@ -193,6 +195,43 @@ def test_a_complete_set_is_computed_no_second_time_and_others_are(folder):
             few_cells,
         )
     ] == []
+
+
+@pytest.fixture
+def with_another_f_test(folder, monkeypatch):
+    """Return a computed folder, after which the F-test has another version, thus other keys."""
+    with monkeypatch.context() as patch:
+        patch.setattr(FTestSelector, "algorithm_version", 99)
+        panels._cell.cache_clear()
+        yield folder
+    panels._cell.cache_clear()
+
+
+def test_a_method_that_has_changed_is_computed_alone(with_another_f_test):
+    """Its overlaps with methods that are not computed again cannot be known, and go."""
+    folder = with_another_f_test
+    stored = file_of("shift", folder / PANEL)
+    before = pd.read_parquet(stored)
+    missing = not_stored("shift", few_cells("shift"), folder / PANEL)
+    assert {entry.method for entry in missing} == {"F-test"}
+    lines = written(folder)
+    assert [line["trials"] for line in lines] == [
+        sum(
+            entry.cell.n_trials for entry in few_cells(name) if entry.method == "F-test"
+        )
+        for name in SETS
+    ]
+    now = pd.read_parquet(stored)
+    is_other = now["method"] != "F-test"
+    pd.testing.assert_frame_equal(now[is_other], before[is_other])
+    changing = ["cell", "select_cpu", "peak_memory"]
+    pd.testing.assert_frame_equal(
+        now.drop(columns=changing), before.drop(columns=changing)
+    )
+    assert not (now["cell"] == before["cell"])[~is_other].any()
+    alike = pd.read_parquet(file_of("shift", folder / PANEL / OVERLAPS))
+    assert alike.empty
+    assert not not_stored("shift", few_cells("shift"), folder / PANEL)
 
 
 def test_each_source_comes_first_with_its_smallest_set():

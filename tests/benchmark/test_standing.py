@@ -318,7 +318,7 @@ def test_an_exported_method_is_audited_and_added(
             {**{name: panel_methods()[name] for name in STORED}, "mine": method},
             {name: SETS[name]},
         )
-        assert stored_panel.is_complete(name, cells, folder)
+        assert not stored_panel.not_stored(name, cells, folder)
         now = pd.read_parquet(file_of(name, folder))
         others = now[now["method"] != "mine"].reset_index(drop=True)
         pd.testing.assert_frame_equal(others, pd.read_parquet(file_of(name, original)))

@@ -20,7 +20,7 @@ from provlab.bench.panel import (
     panel_datasets,
     shape_of,
 )
-from provlab.bench.stored_panel import file_of, is_complete, write_dataset
+from provlab.bench.stored_panel import file_of, not_stored, write_dataset
 from provlab.core.frames import planned_trials
 from provlab.core.store import TrialStore
 from provlab.data import MissingDataError
@@ -47,9 +47,10 @@ def compute(
     plan: Plan = cells_of_panel,
     write: Write = write_dataset,
 ) -> Iterator[dict[str, Any]]:
-    """Compute the data sets whose files are incomplete in the given order, until a time limit.
+    """Compute what the files of data sets lack, in the given order, until a time limit.
 
-    No data set is started after the given number of hours.
+    No data set is started after the given number of hours. Trials of other methods that
+    a file has are not computed again.
 
     Yields
     ------
@@ -59,8 +60,8 @@ def compute(
     """
     end = time.monotonic() + hours * 3600
     for name in names:
-        cells = plan(name)
-        if is_complete(name, cells, folder):
+        cells = not_stored(name, plan(name), folder)
+        if not cells:
             continue
         if time.monotonic() > end:
             return

@@ -52,6 +52,9 @@ KEPT = [
 ]  # fmt: skip
 """Columns of the records that an audit compares."""
 
+PARTS = ["variant", "method", "size", "judge"]
+"""Columns that name a cell of a data set; only studies have variants."""
+
 READ = [*KEPT, "select_cpu", "shared_cpu", "peak_memory", *WHERE]
 """Columns read from the records."""
 
@@ -122,15 +125,13 @@ def read_file(path: Path, schema: pa.Schema = SCHEMA) -> tuple[str, pd.DataFrame
     return name, trials
 
 
-def is_complete(name: str, cells: Sequence[PanelCell], folder: Path) -> bool:
-    """Return whether the file of a data set has all trials of its cells."""
+def not_stored(name: str, cells: Sequence[PanelCell], folder: Path) -> list[PanelCell]:
+    """Return the cells of a data set whose trials its file lacks."""
     path = file_of(name, folder)
     if not path.is_file():
-        return False
-    return not lacking(
-        cells,
-        pq.read_table(path, columns=["cell", "repeat", "fold", "failure"]).to_pandas(),
-    )
+        return [*cells]
+    stored = pq.read_table(path, columns=["cell", "repeat", "fold", "failure"])
+    return lacking(cells, stored.to_pandas())
 
 
 def lacking(cells: Sequence[PanelCell], trials: pd.DataFrame) -> list[PanelCell]:
@@ -181,13 +182,11 @@ def trials_of(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
 def selection_overlaps(cells: Sequence[PanelCell], store: TrialReader) -> pd.DataFrame:
     """Return the overlap of the selections of each pair of methods on a data set: first, second, overlap.
 
-    The overlap is taken at `ALIKE_SIZE` features, as in
-    `provlab.verdicts.panel_families.overlaps`, in percent.
+    The overlap is that of `provlab.verdicts.panel_families.overlaps`, in percent. The
+    cells have the same number of features.
     """
-    sizes = {entry.size for entry in cells if 0 < entry.size <= ALIKE_SIZE}
-    chosen = [entry for entry in cells if entry.size == max(sizes, default=0)]
     selections = _one_judge(
-        _trials(chosen, store, ["features", "feature_names", "n_features"])
+        _trials(cells, store, ["features", "feature_names", "n_features"])
     )
     selections = selections[selections["features"].notna()]
     last = selections["features"].map(lambda features: max(features, default=0)).max()
@@ -237,14 +236,26 @@ def rounded_number(value: float, digits: int) -> float:
 def write_dataset(
     name: str, cells: Sequence[PanelCell], store: TrialReader, folder: Path
 ) -> None:
-    """Write the trials of a data set, and the overlaps of its selections."""
+    """Write the trials of cells of a data set, and the overlaps of their selections.
+
+    Stored trials of other methods and sizes are kept. A method that is computed
+    alone loses its overlaps with them, because their selections are not stored.
+    """
     (folder / OVERLAPS).mkdir(parents=True, exist_ok=True)
-    write_trials(name, trials_of(cells, store), folder)
-    alike = selection_overlaps(cells, store)
-    _write(
-        pa.Table.from_pandas(alike, preserve_index=False),
-        file_of(name, folder / OVERLAPS),
-    )
+    trials = replace_trials(name, trials_of(cells, store), folder)
+    sizes = trials.loc[trials["size"].between(1, ALIKE_SIZE), "size"]
+    chosen = [entry for entry in cells if entry.size == sizes.max()]
+    if not chosen:
+        return
+    alike = selection_overlaps(chosen, store)
+    path = file_of(name, folder / OVERLAPS)
+    if path.is_file():
+        stored = pd.read_parquet(path)
+        computed = {entry.method for entry in chosen}
+        is_kept = ~stored[["first", "second"]].isin(computed).any(axis=1)
+        alike = pd.concat([stored[is_kept], alike], ignore_index=True)
+        alike = alike.sort_values(["first", "second"], ignore_index=True)
+    _write(pa.Table.from_pandas(alike, preserve_index=False), path)
 
 
 def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
@@ -276,12 +287,20 @@ def read_overlaps(folder: Path, task: str) -> pd.DataFrame:
     )
 
 
-def add_trials(name: str, trials: pd.DataFrame, folder: Path) -> None:
-    """Add the trials of a method to the file of a data set."""
-    stored = pq.read_table(file_of(name, folder), columns=SCHEMA.names).to_pandas()
-    write_trials(
-        name, pd.concat([stored, trials[SCHEMA.names]], ignore_index=True), folder
-    )
+def replace_trials(
+    name: str, trials: pd.DataFrame, folder: Path, schema: pa.Schema = SCHEMA
+) -> pd.DataFrame:
+    """Write trials into the file of a data set, in place of those of the same cells, and return all that it has."""
+    path = file_of(name, folder)
+    trials = trials[schema.names]
+    if path.is_file():
+        stored = read_file(path, schema)[1]
+        parts = [part for part in PARTS if part in schema.names]
+        computed = pd.MultiIndex.from_frame(trials[parts])
+        is_kept = ~pd.MultiIndex.from_frame(stored[parts]).isin(computed)
+        trials = pd.concat([stored[is_kept], trials], ignore_index=True)
+    write_trials(name, trials, folder, schema)
+    return trials
 
 
 def write_trials(

@@ -31,8 +31,8 @@ from provlab.bench.stored_panel import (
     SCHEMA,
     panel_of,
     read_file,
+    replace_trials,
     trials_from,
-    write_trials,
 )
 from provlab.core.plan import load_from
 from provlab.core.store import TrialStore
@@ -153,10 +153,10 @@ def study_cells(
 def write_study(
     name: str, cells: Sequence[PanelCell], store: TrialStore, folder: Path
 ) -> None:
-    """Write the trials of all variants of a data set."""
+    """Write the trials of cells of all variants of a data set, beside those stored of other cells."""
     folder.mkdir(parents=True, exist_ok=True)
     trials = trials_from(store, cells).rename(columns={"dataset": "variant"})
-    write_trials(name, trials, folder, STUDY_SCHEMA)
+    replace_trials(name, trials, folder, STUDY_SCHEMA)
 
 
 def read_study(study: str, folder: Path | None = None) -> pd.DataFrame:

@@ -13,7 +13,13 @@ import pyarrow.parquet as pq
 
 from provlab.bench.methods import PanelMethod, panel_methods
 from provlab.bench.panel import PanelCell, panel_cells, panel_datasets
-from provlab.bench.stored_panel import CELL_DIGITS, SCHEMA, add_trials, file_of, lacking
+from provlab.bench.stored_panel import (
+    CELL_DIGITS,
+    SCHEMA,
+    file_of,
+    lacking,
+    replace_trials,
+)
 from provlab.project.documents import canonical_json, parse_json, read_as
 from provsel.files import replacing
 
@@ -121,7 +127,7 @@ class Submission(NamedTuple):
             )
         self._check_planned(cells)
         for name, trials in self.trials.groupby("dataset"):
-            add_trials(name, trials, folder)
+            replace_trials(name, trials, folder)
         return sorted({*self.trials["dataset"]})
 
     def _check_planned(self, cells: Sequence[PanelCell]) -> None:

@@ -461,7 +461,7 @@ def call_panel(options: argparse.Namespace) -> int:
     from provlab.bench.methods import panel_methods
     from provlab.bench.panel import panel_datasets, some, stored_folder
     from provlab.bench.panel_computing import cells_of_panel, compute, in_turn
-    from provlab.bench.stored_panel import is_complete, write_dataset
+    from provlab.bench.stored_panel import not_stored, write_dataset
     from provlab.bench.studies import folder_of, studies, study_cells, write_study
     from provlab.bench.submission import read_submission
 
@@ -494,13 +494,15 @@ def call_panel(options: argparse.Namespace) -> int:
         for name in mine:
             cells = plan(name)
             n_trials = sum(entry.cell.n_trials for entry in cells)
-            state = "stored" if is_complete(name, cells, folder) else ""
+            missing = not_stored(name, cells, folder)
+            methods = ", ".join(dict.fromkeys(entry.method for entry in missing))
+            state = f"lacks {methods}" if len(missing) < len(cells) else ""
             lines.append(
                 {
                     "data set": name,
                     "domain": datasets[name].domain,
                     "trials": f"{n_trials:,}",
-                    "": state,
+                    "": state if missing else "stored",
                 }
             )
         PlainConsole().print(table(lines))

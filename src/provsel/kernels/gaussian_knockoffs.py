@@ -41,8 +41,9 @@ def gaussian_knockoffs(
     mean = Z - gap * (Z @ solved)
     covariance = 2 * gap * np.eye(len(correlation)) - gap**2 * solved
     values, vectors = eigh(covariance)  # singular if s = 2 lambda_min
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return mean + rng.standard_normal(Z.shape) @ root.T
+    # the symmetric root is continuous in the covariance, so that other processors draw the same
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return mean + rng.standard_normal(Z.shape) @ root
 
 
 def knockoff_threshold(statistics: Array, fdr: float, *, offset: int = 1) -> float:
