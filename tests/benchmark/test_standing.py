@@ -152,9 +152,9 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
 def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
     assert main(["rank", "selector=rrqr", f"results={results}", "--name", "mine"]) == 0
     said = capsys.readouterr()
-    assert "mine among 3 methods" in said.out
+    assert "mine beside 3 other methods" in said.out
     assert said.out.startswith("These data cannot tell mine apart from all features")
-    assert "strongest: " in said.out
+    assert "by data set, the strongest first: " in said.out
     assert (
         main(
             ["rank", "selector=rrqr", f"results={results}", "--name", "mine", "--json"]
@@ -178,13 +178,13 @@ def test_a_class_without_another_name_is_called_by_its_own(small, results, capsy
         )
         == 0
     )
-    assert "RRQRSelector among 3 methods" in capsys.readouterr().out
+    assert "RRQRSelector beside 3 other methods" in capsys.readouterr().out
     assert (results / "rank" / "RRQRSelector" / "index.html").is_file()
     # of the default one
     assert main(["rank", "selector.n_features_to_select=3", f"results={results}"]) == 1
     said = capsys.readouterr()
     # a table of failures says no more than the reason
-    assert "among 3 methods" not in said.out
+    assert "beside 3 other methods" not in said.out
     reason = "ValueError: BSSSelector: expected n_features_to_select to be greater than the rank of X"
     assert f"BSSSelector failed and has no results there: {reason}" in said.out
     assert f"rank: BSSSelector failed on breast: {reason}" in said.err

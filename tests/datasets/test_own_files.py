@@ -208,8 +208,8 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"rows of 3 fields, as many as there are names, got 4 in line 3; "),
     ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"splits all lines into equally many fields, got ',' and ';'"),
     ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got 4 in line 2; .*dataset\.header=1"),
-    ("a.csv", "a,y\n1,p\n3,\n", {}, r"a label in each row, got 1 without one, the first in line 3; .*write a name"),
-    ("a.csv", "a,y\n1,?\n3,p\n4,q\n", {"na_values": "?"}, r"a label in each row, got 1 without one, .* in line 2"),
+    ("a.csv", "a,y\n1,p\n3,\n", {}, r"a value in each row, got 1 without one, the first in line 3; .*write a name"),
+    ("a.csv", "a,y\n1,?\n3,p\n4,q\n", {"na_values": "?"}, r"a value in each row, got 1 without one, .* in line 2"),
     ("a.csv", "a,y\n1,p\n".encode("utf-16-le"), {}, r"expected text in utf-8, got zero bytes; .*utf-16-le"),
     ("a.txt", "1 1:0.5 2:3\n0 2:1\n", {}, r"got rows in svmlight format; rename the file to NAME\.svm"),
     *(("a.csv", labelled(values), {}, rf"{n} different whole numbers in \d+ rows .*=classification or .*=regression")
@@ -1069,7 +1069,7 @@ def test_counts_and_features_that_are_numbered_are_not_asked_about(project):
             "t.jsonl",
             '{"a": 1, "y": "p"}\n\n{"a": 2}\n',
             {},
-            r"a label in each row, got 1 .*in line 3",
+            r"a value in each row, got 1 .*in line 3",
         ),
         (
             "t.csv",
@@ -1087,7 +1087,7 @@ def test_counts_and_features_that_are_numbered_are_not_asked_about(project):
             "t.csv",
             "g,s1,s2\ny,p,q\na,1,2,3\n",
             {"transpose": True},
-            r"a label in each row, got 1 .*in column 4",
+            r"a value in each row, got 1 .*in column 4",
         ),
     ],
 )

@@ -276,7 +276,7 @@ def nested(levels):
             float("nan"),
             "seed: expected a string, a finite number, true, false or null, got nan",
         ),
-        (float("inf"), "seed: expected a string, a finite number"),
+        (float("-inf"), "got -inf; write 1e300 or -1e300 for an infinite one"),
         (b"bytes", "seed: expected a string, a finite number"),
         (REPO, "seed: expected a string, a finite number"),
         ({1: 2}, "seed: expected strings as keys, got 1"),

@@ -575,7 +575,7 @@ def test_an_array_of_texts_is_a_table_of_categories():
     ],
 )
 def test_missing_labels_are_no_class(missing, count):
-    without = rf"compare: expected a label in each row, got {count}"
+    without = rf"compare: expected a value in each row, got {count}"
     with pytest.raises(
         ValueError,
         match=without

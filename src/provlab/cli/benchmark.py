@@ -258,14 +258,16 @@ def described(result: Standing) -> Iterator[RenderableType]:
         f"be from another machine."
     )
     yield table(
-        _lines(board, columns, name), f"{name} among {len(board) - 1} methods", caption
+        _lines(board, columns, name),
+        f"{name} beside {len(board) - 1} other methods",
+        caption,
     )
     for problem in result.problems:
         yield Text(problem)
-    for title, sets in (
-        ("strongest", result.sets[:ENDS]),
-        ("weakest", result.sets[::-1][:ENDS]),
-    ):
+    ends = {"strongest": result.sets[:ENDS], "weakest": result.sets[::-1][:ENDS]}
+    if len(result.sets) <= 2 * ENDS:
+        ends = {"by data set, the strongest first": result.sets}
+    for title, sets in ends.items():
         names = [
             f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})"
             for row in sets.itertuples()

@@ -380,11 +380,11 @@ def _resolve(
         }
         check_references(referable, "config")
         return _by_omegaconf(referable, value)
-    if not isinstance(value, str | int | float | None) or (
-        isinstance(value, float) and not math.isfinite(value)
-    ):
+    is_finite = not isinstance(value, float) or math.isfinite(value)
+    if not is_finite or not isinstance(value, str | int | float | None):
+        step = "." if is_finite else "; write 1e300 or -1e300 for an infinite one."
         raise ValueError(
-            f"{where}: expected a string, a finite number, true, false or null, got {value!r:.80}."
+            f"{where}: expected a string, a finite number, true, false or null, got {value!r:.80}{step}"
         )
     return value
 

@@ -179,8 +179,10 @@ def run_cells(
         _check_refused(report, refused, fail_fast)
         say(f"{n_refused} trials were not run: {report.kinds()[0]}")
         tasks = _without(tasks, refused)
+    label = label or "trials"
     if only_first:
         tasks = _first_trials(tasks)
+        label = f"{label}, part 1 of 2 (one trial of each)"
     own_warnings = _warn_of_files(tasks)
     store.prepare()
     start = time.perf_counter()
@@ -191,7 +193,7 @@ def run_cells(
             closing(
                 _store_results(tasks, executor, store, report, own_warnings)
             ) as results,
-            ticker(console, label or "trials", n_trials) as advance,
+            ticker(console, label, n_trials) as advance,
         ):
             for result in results:
                 if (

@@ -73,7 +73,8 @@ def _gain_seen(selected: Selected, gain: CorrectedT) -> str:
     least, largest = limits(selected.measure.name)
     perfect = max(least, 0.0) if selected.measure.sign > 0 else largest
     if detectable > abs(perfect - float(selected.guess.mean())):
-        return "So few rows or groups of rows cannot show any gain over guessing."
+        n_folds = len(selected.outer)
+        return f"These {n_folds} folds differ too much, or are too few, to show any gain over guessing."
     return f"A gain of {selected.words.amount(detectable)} over guessing would be detected with probability 0.9."
 
 

@@ -82,6 +82,7 @@ def inner_folds(problem: Problem, rows: Rows) -> list[tuple[Rows, Rows]]:
     wanted = N_INNER_OF_MANY if dataset.n_rows > MANY_ROWS else N_INNER
     n_splits = n_folds(part, wanted, problem.by_time)
     folds = []
+    lacking = ""
     if n_splits > 1:
         splits = problem.protocol.splits(part, n_splits, problem.random_state)
         if problem.gap:
@@ -90,12 +91,20 @@ def inner_folds(problem: Problem, rows: Rows) -> list[tuple[Rows, Rows]]:
             has_all = (
                 part.is_regression or np.unique(part.y[train]).size == part.n_classes
             )
-            if has_all and test.size:
+            if not has_all:
+                lacking = f", because others lack class {rarest_class(part, train)[0]}"
+            elif test.size:
                 folds.append((rows[train], rows[test]))
     if len(folds) < 2:
+        more = "more groups of rows, or " if dataset.groups is not None else ""
+        step = f"use {more}fewer folds (--folds)"
+        if lacking:
+            step += (
+                ", or leave out that class, with +dataset.min_class_size if it is rare"
+            )
         raise ValueError(
             f"data set {dataset.name}: expected two folds or more inside each training fold, with rows of each "
-            f"class, got {len(folds)}; use larger groups of rows, or fewer folds (--folds)."
+            f"class, got {len(folds)}{lacking}; {step}."
         )
     return folds
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from inspect import isroutine, signature
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import clone
 
 from provlab.bench.selection.table_selector import sized
@@ -26,9 +29,9 @@ def code_of(selected: Selected) -> str:
     imports = {
         "import pandas as pd",
         "from sklearn.pipeline import make_pipeline",
-        _import(selector),
-        _import(model),
     }
+    model_text = _written(model, imports)
+    selector_text = _written(selector, imports)
     source = list(selected.source) or [
         "# X and y are the table and its target",
         "X = pd.DataFrame(X)",
@@ -37,23 +40,20 @@ def code_of(selected: Selected) -> str:
     if copies:
         source.append(f"X = X.drop(columns={copies!r})  # copies of other columns")
     if table_selector.texts_ or not isinstance(preparation, TablePreparation | None):
-        imports |= {
-            "from provlab.bench.selection.table_selector import TableSelector",
-            _import(preparation),
-        }
-        source.append(f"preparation = {preparation!r}")
+        imports.add("from provlab.bench.selection.table_selector import TableSelector")
+        source.append(f"preparation = {_written(preparation, imports)}")
         body = [
-            f"selector = TableSelector({selector!r}, {count}, preparation=preparation)",
-            f"pipeline = make_pipeline(selector, preparation, {model!r}).fit(X, y)",
+            f"selector = TableSelector({selector_text}, {count}, preparation=preparation)",
+            f"pipeline = make_pipeline(selector, preparation, {model_text}).fit(X, y)",
             "print(selector.fit(X, y).features_)",
         ]
     else:
         steps = _steps(preparation, imports)
         body = [
             f"prepare = make_pipeline({', '.join(steps)})",
-            f"selector = {selector!r}",
+            f"selector = {selector_text}",
             f"features = X.columns[selector.fit(prepare.fit_transform(X), y).{kept}].tolist()",
-            f"pipeline = make_pipeline(prepare, {model!r}).fit(X[features], y)",
+            f"pipeline = make_pipeline(prepare, {model_text}).fit(X[features], y)",
             "print(features)",
         ]
     imports |= {line for line in source if line.startswith(("from ", "import "))}
@@ -61,9 +61,37 @@ def code_of(selected: Selected) -> str:
     return "\n".join([*sorted(imports), "", *source, *body])
 
 
-def _import(estimator: Any) -> str:
-    package, _, name = public_name(type(estimator)).rpartition(".")
-    return f"from {package} import {name}"
+def _written(value: Any, imports: set[str]) -> str:
+    """Return the expression that makes a value, such as an estimator with those within it, and add its imports."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        defaults = signature(type(value)).parameters
+        settings = []
+        for name, setting in value.get_params(deep=False).items():
+            text = _written(setting, imports)
+            if text != _written(defaults[name].default, set()):
+                settings.append(f"{name}={text}")
+        return f"{_imported(type(value), imports)}({', '.join(settings)})"
+    if isinstance(value, type) or isroutine(value):
+        return _imported(value, imports)
+    if isinstance(value, list):
+        return f"[{', '.join([_written(item, imports) for item in value])}]"
+    if isinstance(value, tuple):
+        return (
+            f"({''.join([f'{_written(item, imports)}, ' for item in value]).rstrip()})"
+        )
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
+
+
+def _imported(component: Any, imports: set[str]) -> str:
+    """Return the name of a class or function, and add its import."""
+    package, _, name = public_name(component).rpartition(".")
+    if package:
+        imports.add(f"from {package} import {name}")
+    return name or component.__name__
 
 
 def _steps(preparation: Any, imports: set[str]) -> list[str]:
@@ -73,6 +101,5 @@ def _steps(preparation: Any, imports: set[str]) -> list[str]:
     steps = []
     for _, step in preparation.of_numbers().steps:
         if step != "passthrough":
-            imports.add(_import(step))
-            steps.append(repr(step))
+            steps.append(_written(step, imports))
     return steps

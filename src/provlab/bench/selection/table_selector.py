@@ -27,8 +27,8 @@ class TableSelector(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     selector : selector
-        Unfitted selector with a parameter `n_features_to_select` or `k`, which is set
-        by this class.
+        Unfitted selector with a parameter `n_features_to_select`, `k` or
+        `max_features`, which is set by this class.
     n_features_to_select : int
         Number of table columns to keep.
     preparation : transformer, optional
@@ -224,8 +224,8 @@ def _kept(selector: Any, view: TrainingView, count: int) -> NDArray[np.int64]:
     return np.flatnonzero(fitted.get_support())
 
 
-SIZES = ("n_features_to_select", "k")
-"""Names that selectors use for the requested number of features; `k` is that of SelectKBest."""
+SIZES = ("n_features_to_select", "k", "max_features")
+"""Names that selectors use for the requested number; SelectKBest has `k`, and SelectFromModel `max_features`."""
 
 
 def sized(selector: Any, count: int) -> Any:

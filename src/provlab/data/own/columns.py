@@ -289,11 +289,14 @@ def check_numbers(
         return
     row = int(np.argmin(is_plain[codes]))
     text = texts[codes[row]]
-    step = "; ".join([_step_to_missing(table, text), *steps])
+    first_step = _step_to_missing(table, text)
     if LIKE_NUMBER.fullmatch(text):
-        step = _step_to_number(table, text)
+        first_step = _step_to_number(table, text)
+    step = "; ".join([first_step, *steps])
+    n_plain = np.count_nonzero(is_plain[codes] & (codes >= 0))
+    beside = ", as in most rows" if 2 * n_plain > codes.size else ""
     raise TableError(
-        f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}."
+        f"expected numbers in {name}{beside}, got {text!r:.40} in {table.where(row)}; {step}."
     )
 
 

@@ -182,10 +182,14 @@ def known_labels(
         is_missing |= np.ma.getmaskarray(y)
     missing = np.flatnonzero(is_missing)
     if missing.size:
+        known = as_they_are[~is_missing].tolist()
+        has_names = not known or any(isinstance(label, str) for label in known)
+        of_classes = (
+            ", or write a name if an empty cell is a class" if has_names else ""
+        )
         raise TableError(
-            f"{subject}: expected a label in each row, got {missing.size} without one, the first in "
-            f"{where(int(missing[0]))}; leave these rows out, or write a name instead if an empty cell is a "
-            f"class."
+            f"{subject}: expected a value in each row, got {missing.size} without one, the first in "
+            f"{where(int(missing[0]))}; leave these rows out{of_classes}."
         )
     labels = np.asarray(y)
     if labels.dtype.kind in "OU":
