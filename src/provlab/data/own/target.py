@@ -182,8 +182,8 @@ def known_labels(
         is_missing |= np.ma.getmaskarray(y)
     missing = np.flatnonzero(is_missing)
     if missing.size:
-        known = as_they_are[~is_missing].tolist()
-        has_names = not known or any(isinstance(label, str) for label in known)
+        stated = as_they_are[~is_missing].tolist()
+        has_names = not stated or any(isinstance(label, str) for label in stated)
         of_classes = (
             ", or write a name if an empty cell is a class" if has_names else ""
         )
