@@ -453,6 +453,32 @@ def test_the_script_writes_estimators_and_functions_within_a_selector(selector):
 # ---- what is refused
 
 
+def test_a_class_that_inner_folds_lack_is_named():
+    X, _ = planted(90, 3, seed=12)
+    y = np.where(np.arange(90) % 2, "a", "b").astype(object)
+    # after the rows on which the first inner folds in time are trained
+    y[11:15] = "late"
+    with pytest.raises(
+        ValueError,
+        match=r"got \d, because others lack class 'late'; use fewer folds \(--folds\), or leave out that class",
+    ):
+        select(X, y, time=np.arange(90), n_jobs=1)
+    groups = np.repeat([0, 1, 2], 30)
+    with pytest.raises(
+        ValueError,
+        match=r"got 0; use more groups of rows, or fewer folds \(--folds\)\.",
+    ):
+        select(X[:60], np.tile(["a", "b"], 30), groups=groups[:60], n_jobs=1)
+    # the training rows of a given split may lack a class, which changes no other's name
+    y = np.repeat(["a", "b", "b"], 30)
+    y[60::2] = "c"
+    split = [(np.arange(30, 90), np.arange(30))]
+    with pytest.raises(
+        ValueError, match="got 1, because others lack class 'c'; use more groups"
+    ):
+        select(X, y, groups=groups, cv=split, n_jobs=1)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -121,12 +121,12 @@ def test_the_false_discovery_rate_is_controlled_and_planted_features_are_found()
     """Theorem 3.4 by simulation, with the covariance estimated; all with W > 0 are the negative control.
 
     The rows are drawn from the selector's own seed, as users do: knockoffs drawn from
-    the same numbers would be near copies of the columns, with half of the power.
+    the same numbers would be near copies of the columns, with a third of the power.
     """
     shares = []
     powers = []
     controls = []
-    for seed in range(50):
+    for seed in range(300):
         X, _ = correlated(160, 30, seed, rho=0.3)
         y = X[:, ::3].sum(axis=1) + 2 * np.random.default_rng(
             seed + 1000
@@ -137,7 +137,7 @@ def test_the_false_discovery_rate_is_controlled_and_planted_features_are_found()
         shares.append(np.mean(kept % 3 != 0) if kept.size else 0.0)
         powers.append(np.mean(kept % 3 == 0) * kept.size / 10 if kept.size else 0.0)
         controls.append(np.mean(positive % 3 != 0))
-    assert np.mean(shares) - 2 * np.std(shares) / np.sqrt(len(shares)) <= 0.2
+    assert np.mean(shares) <= 0.2
     assert np.mean(powers) > 0.9
     assert np.mean(controls) > 0.25
 

@@ -497,14 +497,18 @@ def call_panel(options: argparse.Namespace) -> int:
             cells = plan(name)
             n_trials = sum(entry.cell.n_trials for entry in cells)
             missing = not_stored(name, cells, folder)
-            methods = ", ".join(dict.fromkeys(entry.method for entry in missing))
-            state = f"lacks {methods}" if len(missing) < len(cells) else ""
+            state = ""
+            if not missing:
+                state = "stored"
+            elif len(missing) < len(cells):
+                methods = dict.fromkeys(entry.method for entry in missing)
+                state = f"lacks {', '.join(methods)}"
             lines.append(
                 {
                     "data set": name,
                     "domain": datasets[name].domain,
                     "trials": f"{n_trials:,}",
-                    "": state if missing else "stored",
+                    "": state,
                 }
             )
         PlainConsole().print(table(lines))

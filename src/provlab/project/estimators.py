@@ -58,7 +58,7 @@ def as_config(value: Any) -> Any:
         }
         config = {"_target_": _name_in_hand(type(value))}
         for name, argument in _arguments_of(value).items():
-            if not _is_default(argument, defaults.get(name)):
+            if not is_default(argument, defaults.get(name)):
                 config[name] = as_config(argument)
         return config
     if isinstance(value, type(get_scorer("accuracy"))):
@@ -140,7 +140,8 @@ def public_name(value: Any) -> str:
     return ""
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def is_default(value: Any, default: Any) -> bool:
+    """Return whether an argument is its default; estimators and arrays that are other objects are not."""
     return type(value) is type(default) and (
         value is default or (np.isscalar(value) and value == default)
     )

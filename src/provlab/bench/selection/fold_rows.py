@@ -81,6 +81,7 @@ def inner_folds(problem: Problem, rows: Rows) -> list[tuple[Rows, Rows]]:
     part = replace(dataset, y=dataset.y[rows], groups=groups)
     wanted = N_INNER_OF_MANY if dataset.n_rows > MANY_ROWS else N_INNER
     n_splits = n_folds(part, wanted, problem.by_time)
+    labels = dataset.labels[rows]
     folds = []
     lacking = ""
     if n_splits > 1:
@@ -88,11 +89,9 @@ def inner_folds(problem: Problem, rows: Rows) -> list[tuple[Rows, Rows]]:
         if problem.gap:
             splits = TimeSeriesSplit(n_splits, gap=problem.gap).split(part.y)
         for train, test in splits:
-            has_all = (
-                part.is_regression or np.unique(part.y[train]).size == part.n_classes
-            )
-            if not has_all:
-                lacking = f", because others lack class {rarest_class(part, train)[0]}"
+            lacked = np.setdiff1d(labels, labels[train])
+            if lacked.size and not part.is_regression:
+                lacking = f", because others lack class {str(lacked[0])!r}"
             elif test.size:
                 folds.append((rows[train], rows[test]))
     if len(folds) < 2:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from provlab.bench.selection.table_selector import sized
-from provlab.project.estimators import public_name
+from provlab.project.estimators import is_default, public_name
 from provlab.run.preparation import TablePreparation
 from provsel.selectors import BaseSelector
 
@@ -67,18 +67,16 @@ def _written(value: Any, imports: set[str]) -> str:
         defaults = signature(type(value)).parameters
         settings = []
         for name, setting in value.get_params(deep=False).items():
-            text = _written(setting, imports)
-            if text != _written(defaults[name].default, set()):
-                settings.append(f"{name}={text}")
+            if not is_default(setting, defaults[name].default):
+                settings.append(f"{name}={_written(setting, imports)}")
         return f"{_imported(type(value), imports)}({', '.join(settings)})"
     if isinstance(value, type) or isroutine(value):
         return _imported(value, imports)
     if isinstance(value, list):
         return f"[{', '.join([_written(item, imports) for item in value])}]"
     if isinstance(value, tuple):
-        return (
-            f"({''.join([f'{_written(item, imports)}, ' for item in value]).rstrip()})"
-        )
+        items = [f"{_written(item, imports)}, " for item in value]
+        return f"({''.join(items).rstrip()})"
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
