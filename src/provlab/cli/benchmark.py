@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,7 @@ from provlab.project.terminal import PlainConsole, print_json, table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from provlab.bench.panel import PanelCell
     from provlab.bench.panel_computing import Plan
     from provlab.bench.rank import Standing
     from provlab.core.store import TrialStore
@@ -463,7 +464,7 @@ def call_panel(options: argparse.Namespace) -> int:
     from provlab.bench.methods import panel_methods
     from provlab.bench.panel import panel_datasets, some, stored_folder
     from provlab.bench.panel_computing import cells_of_panel, compute, in_turn
-    from provlab.bench.stored_panel import not_stored, write_dataset
+    from provlab.bench.stored_panel import write_dataset
     from provlab.bench.studies import folder_of, studies, study_cells, write_study
     from provlab.bench.submission import read_submission
 
@@ -492,25 +493,7 @@ def call_panel(options: argparse.Namespace) -> int:
     part, _, n_parts = options.part.partition("/")
     mine = in_turn(chosen)[int(part) - 1 :: int(n_parts)]
     if options.plan:
-        lines = []
-        for name in mine:
-            cells = plan(name)
-            n_trials = sum(entry.cell.n_trials for entry in cells)
-            missing = not_stored(name, cells, folder)
-            state = ""
-            if not missing:
-                state = "stored"
-            elif len(missing) < len(cells):
-                methods = dict.fromkeys(entry.method for entry in missing)
-                state = f"lacks {', '.join(methods)}"
-            lines.append(
-                {
-                    "data set": name,
-                    "domain": datasets[name].domain,
-                    "trials": f"{n_trials:,}",
-                    "": state,
-                }
-            )
+        lines = [_planned(name, plan(name), folder) for name in mine]
         PlainConsole().print(table(lines))
         return 0
     status = 0
@@ -520,6 +503,26 @@ def call_panel(options: argparse.Namespace) -> int:
         print(line, flush=True)
         status = max(status, int("state" in line))
     return status
+
+
+def _planned(name: str, cells: Sequence[PanelCell], folder: Path) -> dict[str, str]:
+    """Return a line of the plan: a data set, its trials, and whether they are stored or what they lack."""
+    from provlab.bench.panel import panel_datasets
+    from provlab.bench.stored_panel import not_stored
+
+    missing = not_stored(name, cells, folder)
+    state = ""
+    if not missing:
+        state = "stored"
+    elif len(missing) < len(cells):
+        methods = dict.fromkeys(entry.method for entry in missing)
+        state = f"lacks {', '.join(methods)}"
+    return {
+        "data set": name,
+        "domain": panel_datasets()[name].domain,
+        "trials": f"{sum(entry.cell.n_trials for entry in cells):,}",
+        "": state,
+    }
 
 
 COMMANDS = {
